@@ -74,18 +74,18 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
     ]
     outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
     waiting = _words(" ".join(outside)).union(*(part.names for part in always))
-    found = {"": _hash({" ".join(config_text.split()), *(part.text for part in always)})}
+    hashes = {"": _hash({" ".join(config_text.split()), *(part.text for part in always)})}
     departures = set[str]().union(*(part.departures for part in always))
     while waiting:
         name = waiting.pop()
-        if name in found or name not in named:
+        if name in hashes or name not in named:
             continue
         counted = [_meaning(block, dialect) for block in named[name]]
-        found[name] = _hash({part.text for part in counted})
+        hashes[name] = _hash({part.text for part in counted})
         waiting.update(*(part.names for part in counted))
         departures.update(*(part.departures for part in counted))
-    found |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
-    return dict(sorted(found.items()))
+    hashes |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
+    return dict(sorted(hashes.items()))
 
 
 def _dialect(named: Mapping[str | None, Sequence[_Block]], config: str) -> dict[str, str]:

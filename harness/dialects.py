@@ -115,33 +115,33 @@ class Measured:
 def departures(folder: Path) -> list[Departure]:
     """Every constant of the modules in a folder, in their order. ConformError if one cannot be read."""
     text = _between(folder / TEXT_MODULE, "KIP848 == [", "\n]")
-    found = {name: (_sentence(comment), _value(value)) for comment, name, value in _CONSTANT.findall(text)}
-    if len(found) != text.count("|->"):
+    by_name = {name: (_sentence(comment), _value(value)) for comment, name, value in _CONSTANT.findall(text)}
+    if len(by_name) != text.count("|->"):
         raise ConformError(f"{folder / TEXT_MODULE}: a constant of KIP848 has no comment or no plain value.")
-    dialects = {"KIP848": {name: value for name, (_, value) in found.items()}}
+    dialects = {"KIP848": {name: value for name, (_, value) in by_name.items()}}
     for name, base, changes, alias, other in _DIALECT.findall(read_text(folder / KAFKA_MODULE, "The module")):
         changed = {constant: _value(value) for constant, value in _CHOICE.findall(changes)}
-        if (base or other) not in dialects or changed.keys() - found.keys():
+        if (base or other) not in dialects or changed.keys() - by_name.keys():
             raise ConformError(f"{folder / KAFKA_MODULE}: the dialect {name or alias} cannot be read.")
         dialects[name or alias] = {**dialects[base or other], **changed}
     return [
         Departure(name, sentence, {FORMS[dialect].name: values[name] for dialect, values in dialects.items()})
-        for name, (sentence, _) in found.items()
+        for name, (sentence, _) in by_name.items()
     ]
 
 
 def listed(folder: Path) -> list[Listed]:
     """The departures of Kafka that its module only lists, in their order."""
     text = read_text(folder / KAFKA_MODULE, "The module")
-    found = (
-        (name, of, *_sentence(comment).partition(_MODELS)) for name, of, comment in _LISTED.findall(text)
-    )
-    return [Listed(name, of, sentence.strip(), models) for name, of, sentence, _, models in found]
+    rows = ((name, of, *_sentence(comment).partition(_MODELS)) for name, of, comment in _LISTED.findall(text))
+    return [Listed(name, of, sentence.strip(), models) for name, of, sentence, _, models in rows]
 
 
 def models_of_dialects(manifest: Manifest) -> list[Checked]:
     """The models of each dialect that hold, by what they check."""
-    found = {name: Checked(name, {}, {}, {}) for name in dict.fromkeys(form.name for form in FORMS.values())}
+    by_name = {
+        name: Checked(name, {}, {}, {}) for name in dict.fromkeys(form.name for form in FORMS.values())
+    }
     for entry in manifest.entries:
         if entry.config is None or entry.outcome is not Outcome.HOLDS or entry.distinct_states is None:
             continue
@@ -150,12 +150,12 @@ def models_of_dialects(manifest: Manifest) -> list[Checked]:
         if entry.engine != "tlc" or not isinstance(operator, str) or operator not in FORMS:
             continue
         checks = {*config.names("INVARIANT"), *config.names("PROPERTY")}
-        dialect = found[FORMS[operator].name]
+        dialect = by_name[FORMS[operator].name]
         for check, kind in ((LIVE, dialect.live), (SAFE, dialect.safe), (OPEN, dialect.open)):
             if check in checks:
                 kind[entry.name] = entry.distinct_states
                 break
-    return list(found.values())
+    return list(by_name.values())
 
 
 def read_measured(path: Path) -> Measured:
@@ -181,8 +181,10 @@ def findings(failures: Sequence[Mapping[str, Any]]) -> list[Finding]:
     for failure in failures:
         for difference in failure["differences"]:
             alike.setdefault(difference["signature"], []).append((failure["index"], failure["trace"]))
-    found = [Finding(name, len(places), min(places)[1], min(places)[0]) for name, places in alike.items()]
-    return sorted(found, key=lambda one: (-one.count, one.signature))
+    sorted_findings = [
+        Finding(name, len(places), min(places)[1], min(places)[0]) for name, places in alike.items()
+    ]
+    return sorted(sorted_findings, key=lambda one: (-one.count, one.signature))
 
 
 def shown(value: Value) -> str:
@@ -192,8 +194,8 @@ def shown(value: Value) -> str:
 
 def _between(path: Path, start: str, end: str) -> str:
     text = read_text(path, "The module")
-    _, found, rest = text.partition(start)
-    if not found or end not in rest:
+    _, separator, rest = text.partition(start)
+    if not separator or end not in rest:
         raise ConformError(f"{path} has no {start!r}.")
     return rest[: rest.index(end)]
 

@@ -36,13 +36,13 @@ def shared_dump(
         return write()
     key = hashlib.sha256("\0".join(depends).encode()).hexdigest()[:32]
     folder = output_folder(Path(named))
-    if found := next(folder.glob(f"{key}-*.dot"), None):
-        when = datetime.fromtimestamp(found.stat().st_mtime, UTC).isoformat(" ", "seconds")
-        sentence = f"The state graph {found} of {when} is taken: TLC wrote the same model then.\n"
+    if dump := next(folder.glob(f"{key}-*.dot"), None):
+        when = datetime.fromtimestamp(dump.stat().st_mtime, UTC).isoformat(" ", "seconds")
+        sentence = f"The state graph {dump} of {when} is taken: TLC wrote the same model then.\n"
         progress(sentence.rstrip())
-        shutil.copyfile(found, dot)
-        write_text(log, sentence + read_text(found.with_suffix(".log"), "The log"))
-        return int(found.stem.rpartition("-")[2])
+        shutil.copyfile(dump, dot)
+        write_text(log, sentence + read_text(dump.with_suffix(".log"), "The log"))
+        return int(dump.stem.rpartition("-")[2])
     states = write()
     with tempfile.TemporaryDirectory(dir=folder) as place:
         for file, suffix in ((log, ".log"), (dot, ".dot")):  # the dump last: where it is, all is

@@ -90,8 +90,8 @@ class Records:
         """The record of an entry that counts, this machine's before the committed one; if there is none, the
         newest one and why it does not."""
         own = [verify_file(entry, path) for path in self._local(entry)]
-        found = [*own, verify(entry, self.folder)]
-        return next((one for one in found if one.counts), found[0])
+        records = [*own, verify(entry, self.folder)]
+        return next((one for one in records if one.counts), records[0])
 
     def keep(self, entry: Entry, result: Result) -> None:
         """Put a result into the store."""

@@ -75,7 +75,7 @@ def _hints(form: type[Any]) -> dict[str, Any]:
 
 def _choices(form: type[Any], path: str) -> list[str]:
     """The values of the field at a path, such as `expect.outcome`."""
-    found: Any = form
+    hint: Any = form
     for name in path.split("."):
-        found = _hints(found)[name]
-    return list(get_args(found)) if get_origin(found) is Literal else [str(found)]
+        hint = _hints(hint)[name]
+    return list(get_args(hint)) if get_origin(hint) is Literal else [str(hint)]

@@ -192,12 +192,12 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
         f"ConformGoal{number} == {predicate if _PRIME.search(predicate) else f'({predicate})' + chr(39)}"
         for number, predicate in zip(numbers, predicates, strict=True)
     ]
-    # A goal that was reached is not looked at again: that is most of the work.
+    # A goal that was seen is not looked at again: that is most of the work.
     hit = " \\cup ".join(
         f"(IF {number} \\in found THEN {{}} ELSE IF ConformGoal{number} THEN {{{number}}} ELSE {{}})"
         for number in numbers
     )
-    found = f"TLCGet({_REGISTER})"
+    seen = f"TLCGet({_REGISTER})"
     return "\n".join(
         [
             "---- MODULE ConformGoals ----",
@@ -205,10 +205,10 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
             f"ASSUME TLCSet({_REGISTER}, {{}})",
             *goals,
             f"ConformHit(found) == {hit}",
-            f"ConformGoals == [][LET new == ConformHit({found}) IN",
+            f"ConformGoals == [][LET new == ConformHit({seen}) IN",
             f'  new = {{}} \\/ ~(/\\ PrintT(<<"{_PRINTED}", new>>)',
-            f"    /\\ TLCSet({_REGISTER}, {found} \\cup new)",
-            f'    /\\ ({found} = 1..{len(predicates)} => TLCSet("exit", TRUE)))]_<<{", ".join(variables)}>>',
+            f"    /\\ TLCSet({_REGISTER}, {seen} \\cup new)",
+            f'    /\\ ({seen} = 1..{len(predicates)} => TLCSet("exit", TRUE)))]_<<{", ".join(variables)}>>',
             "====",
             "",
         ]

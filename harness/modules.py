@@ -49,15 +49,15 @@ def declared_variables(module: Path) -> list[str]:
 
 
 def _closure(module: Path, mentioned: Callable[[str], set[str]]) -> list[Path]:
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     waiting = [module]
     while waiting:
         path = waiting.pop()
-        if path.name not in found:
-            found[path.name] = path
+        if path.name not in files:
+            files[path.name] = path
             names = mentioned(_source(path))
             waiting += [near for name in names if (near := path.parent / f"{name}.tla").is_file()]
-    return [module, *(found[name] for name in sorted(found) if name != module.name)]
+    return [module, *(files[name] for name in sorted(files) if name != module.name)]
 
 
 def _source(path: Path) -> str:

@@ -26,16 +26,16 @@ NEEDED: Final = PARTS[:2]
 @lru_cache(maxsize=2)
 def declared(group: str) -> Mapping[str, EntryPoint]:
     """The entry points of installed packages, by name. ConformError (exit 3) if two packages use a name."""
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=group):
-        if point.name in found:
+        if point.name in points:
             raise ConformError(
-                f"The packages {_package(found[point.name])} and {_package(point)} both bring {point.name!r} "
-                f"({group}): uninstall one of them.",
+                f"The packages {_package(points[point.name])} and {_package(point)} both bring "
+                f"{point.name!r} ({group}): uninstall one of them.",
                 ENGINE_FAILED,
             )
-        found[point.name] = point
-    return found
+        points[point.name] = point
+    return points
 
 
 def loaded(point: EntryPoint) -> Any:
@@ -62,7 +62,7 @@ def kinds(type_: type, own: Iterable[str]) -> tuple[Any, ...]:
 
     ConformError (exit 3) for one that is something else, has the name of another, or lacks a part.
     """
-    points, found = declared(KINDS), []
+    points, own_kinds = declared(KINDS), []
     for name, point in points.items():
         kind, _, part = name.partition(".")
         if part:
@@ -76,8 +76,8 @@ def kinds(type_: type, own: Iterable[str]) -> tuple[Any, ...]:
             raise bad(point, "has the name of a kind of the kit")
         if lacking := [needed for needed in NEEDED if f"{name}.{needed}" not in points]:
             raise bad(point, f"lacks the entry point {name}.{lacking[0]} beside it")
-        found.append(value)
-    return tuple(found)
+        own_kinds.append(value)
+    return tuple(own_kinds)
 
 
 def parts(part: str) -> dict[str, Any]:

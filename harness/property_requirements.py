@@ -36,9 +36,9 @@ def requirements_of(name: str, module: Path) -> tuple[str, ...]:
 
 def _defined(module: Path) -> dict[str, tuple[tuple[str, ...], str]]:
     """Each definition's IDs and body; of two of one name that of the module itself."""
-    found: dict[str, tuple[tuple[str, ...], str]] = {}
+    by_name: dict[str, tuple[tuple[str, ...], str]] = {}
     for path in dependencies(module):
         for one in _DEFINITION.finditer(read_text(path, "The module")):
             prose = _TYPE.sub("", one["prose"])
-            found.setdefault(one["name"], (tuple(dict.fromkeys(_ID.findall(prose))), one["body"]))
-    return found
+            by_name.setdefault(one["name"], (tuple(dict.fromkeys(_ID.findall(prose))), one["body"]))
+    return by_name

@@ -27,8 +27,8 @@ which also names the code and the tests of each.
 
 def sentences(text: str) -> str:
     """The sentence of each requirement in the text of REQUIREMENTS.md, as the JSON of the package."""
-    found = {name: sentence for name, sentence, *_ in ROW.findall(text)}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    by_name = {name: sentence for name, sentence, *_ in ROW.findall(text)}
+    return json.dumps(by_name, indent=1, ensure_ascii=False) + "\n"
 
 
 def page(text: str) -> str:

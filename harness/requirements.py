@@ -91,8 +91,8 @@ def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
     for kind in reversed(KINDS):
         if own := kind.exercised(action, branch, error):
             return own
-    found = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
-    return tuple(dict.fromkeys(found))
+    names = (*BY_ERROR.get(error, ()), *BY_BRANCH.get(branch, ()), *BY_ACTION.get(action, ()))
+    return tuple(dict.fromkeys(names))
 
 
 @cache

@@ -66,7 +66,7 @@ class Stage:
 
 def stages(traces: Path = Path("traces")) -> list[Stage]:
     """All stages, in the order in which they are shown; the last is the report of the others."""
-    found = [
+    listed = [
         *_checks(),
         *_generated(),
         *_replays(traces),
@@ -83,8 +83,8 @@ def stages(traces: Path = Path("traces")) -> list[Stage]:
         ),
     ]
     words = ("report", "--results", str(BUILD), "--out", str(PAGE), "--summary")
-    needs = tuple(stage.name for stage in found)
-    return [*found, Stage(REPORT, words, inputs=(*EVERYTHING, "tests"), needs=needs)]
+    needs = tuple(stage.name for stage in listed)
+    return [*listed, Stage(REPORT, words, inputs=(*EVERYTHING, "tests"), needs=needs)]
 
 
 def _checks() -> Iterator[Stage]:

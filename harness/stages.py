@@ -86,10 +86,10 @@ class Inputs:
     def _definitions(self, model: str) -> dict[str, str]:
         entry = self._manifest.entry(model)
         config = entry.config or config_beside(entry.module)
-        found = definitions(entry.module, config, entry.args.values())
+        hashes = definitions(entry.module, config, entry.args.values())
         return {
             f"{model}: {f'definition {name}' if name else 'a declaration'}": value
-            for name, value in found.items()
+            for name, value in hashes.items()
         }
 
 
@@ -97,8 +97,8 @@ def _files(place: Path) -> dict[str, str]:
     """Path -> hash of a file, or of those in a folder."""
     if not place.is_dir():
         return {str(place): file_hash(place)} if place.is_file() else {}
-    found = (path for path in sorted(place.rglob("*")) if "__pycache__" not in path.parts)
-    return {str(path): file_hash(path) for path in found if path.is_file()}
+    files = (path for path in sorted(place.rglob("*")) if "__pycache__" not in path.parts)
+    return {str(path): file_hash(path) for path in files if path.is_file()}
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -134,20 +134,22 @@ class Runner:
 
     def plan(self, forced: frozenset[str]) -> dict[str, str]:
         """Stage -> why it is done."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for stage in self._all:
             state = read_state(stage)
-            remade = [name for name in stage.needs if name in found]
+            remade = [name for name in stage.needs if name in reasons]
             reason = why(stage, state, self._inputs.of(stage), remade)
             if stage.name in forced or stage.group in forced:
                 reason = reason or "it was asked for"
             if reason:
-                found[stage.name] = reason
+                reasons[stage.name] = reason
             elif state:
                 self.kept[stage.name] = state
-        if found.keys() - {REPORT} and not forced:
-            found |= {one.name: "in every run" for one in self._all if one.always and one.name not in found}
-        return {stage.name: found[stage.name] for stage in self._all if stage.name in found}
+        if reasons.keys() - {REPORT} and not forced:
+            reasons |= {
+                one.name: "in every run" for one in self._all if one.always and one.name not in reasons
+            }
+        return {stage.name: reasons[stage.name] for stage in self._all if stage.name in reasons}
 
     def run(self, plan: Mapping[str, str]) -> None:
         """Do the stages of a plan. The first one alone: it uses all processors, and is watched."""

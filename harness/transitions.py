@@ -90,8 +90,8 @@ def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
     restricts the steps and no states, and is kept; so is a relation of any other form.
     """
     definition = re.compile(rf"^{re.escape(following)} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-    found = next((match for source in sources if (match := definition.search(source))), None)
-    parts = re.split(r"/\\", found[1].strip().removeprefix("/\\")) if found else []
+    first = next((match for source in sources if (match := definition.search(source))), None)
+    parts = re.split(r"/\\", first[1].strip().removeprefix("/\\")) if first else []
     parts = [" ".join(part.split()) for part in parts]
     if len(parts) < 2 or not re.fullmatch(r"\w+", parts[0]) or any(map(_NOT_PLAIN.search, parts)):
         return following, []
@@ -125,8 +125,8 @@ def behaviour(model: Model, config: Config) -> tuple[str, str]:
     if config.names("INIT") and config.names("NEXT"):
         return config.names("INIT")[0], config.names("NEXT")[0]
     for specification in config.names("SPECIFICATION"):
-        if found := _specified(specification, _sources(model)):
-            return found
+        if named := _specified(specification, _sources(model)):
+            return named
     raise ConformError(
         f"The specification of {model.name} must be written as `Spec == Init /\\ [][Next]_vars`, perhaps "
         "with fairness, for its transitions to be listed."
@@ -141,10 +141,10 @@ def _specified(name: str, sources: Sequence[str]) -> tuple[str, str] | None:
     """The initial predicate and the next-state relation of a specification; of one that adds fairness to
     another specification, those of that one."""
     definition = re.compile(rf"^{name} ==\s*(?:/\\)?\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-    found = next((match[1] for source in sources if (match := definition.search(source))), "")
-    if match := _SPECIFIED.match(found):
+    specified = next((match[1] for source in sources if (match := definition.search(source))), "")
+    if match := _SPECIFIED.match(specified):
         return _operand(match[1]), _operand(match[2])
-    first = _FIRST.match(found)
+    first = _FIRST.match(specified)
     return _specified(first[1], sources) if first else None
 
 

@@ -216,8 +216,8 @@ class _Taking:
             return None, ""
         if self.fresh or model.name in self.anew:
             return None, "--fresh" if self.fresh else "in every run"
-        found = self.records.publish(entry) if self.keep else self.records.find(entry)
-        return (judge_record(entry, found, out), "") if found.counts else (None, found.why)
+        record = self.records.publish(entry) if self.keep else self.records.find(entry)
+        return (judge_record(entry, record, out), "") if record.counts else (None, record.why)
 
     def _run(self, job: Job, why: str, out: Path, limits: Limits, progress: Progress) -> Checked:
         model, engine, entry = job

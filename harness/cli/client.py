@@ -106,7 +106,7 @@ def command(
     all_schedules = _each_once([*before, *of_files, *of_traces, *drawn(range(seed, seed + many))])
     result = _over_sockets(client, all_schedules, jobs) if agent else _simulated(client, all_schedules)
     result.not_driven = not_driven
-    broken = {found.origin for found in result.found.values()}
+    broken = {found.origin for found in result.broken.values()}
     not_kept = kept.write(one.to_json() for one in sorted(broken))
     if before:
         print(tried("schedule", len(before), len(broken.intersection(one.origin for one in before))))
@@ -116,7 +116,7 @@ def command(
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
     if left := left_out(result):
         print(f"\n{left}")
-    for found in result.found.values():
+    for found in result.broken.values():
         print()
         print("\n".join(lines(found)))
     for rule, found in result.unsure.items():
@@ -125,35 +125,35 @@ def command(
         print(not_kept)
     asked_for = ["--agent", agent] if agent else [client]
 
-    def more(found: BrokenRule) -> Json:
-        words = ["conform", "client", *asked_for, *found.origin.words()]
-        return {"again": shlex.join(words), "messages": messages(found, topic_ids())}
+    def more(broken: BrokenRule) -> Json:
+        words = ["conform", "client", *asked_for, *broken.origin.words()]
+        return {"again": shlex.join(words), "messages": messages(broken, topic_ids())}
 
     write_json(json_file, to_json(client, result, more))
     if pictures is not None:
-        for rule, found in result.found.items():
+        for rule, found in result.broken.items():
             place = output_folder(pictures) / rule
             write_text(place.with_suffix(".mmd"), picture(found, topic_ids()))
             write_text(place.with_suffix(".svg"), drawing(client, found, topic_ids()))
-    if result.found:
-        raise ConformError(f"{client} breaks {', '.join(result.found)}.", NOT_CONFORMANT)
+    if result.broken:
+        raise ConformError(f"{client} breaks {', '.join(result.broken)}.", NOT_CONFORMANT)
     print(f"{client}: {counted(result.schedules, 'schedule')}, no rule broken")
 
 
 def _kept_schedules(kept: Kept) -> list[Schedule]:
     """The schedules that failed before. A trace or a file that is no longer there, or no longer one that
     gives schedules, is dropped."""
-    found = list[Schedule]()
+    all_kept = list[Schedule]()
     for one in kept.read():
         if "trace" in one:
             with suppress(ConformError):
-                found += schedules([Path(str(one["trace"]))])[0]
+                all_kept += schedules([Path(str(one["trace"]))])[0]
         elif "file" in one:
             with suppress(ConformError):
-                found += of_findings([Path(str(one["file"]))])
+                all_kept += of_findings([Path(str(one["file"]))])
         else:
-            found += drawn([int(one.get("seed", 0))])
-    return found
+            all_kept += drawn([int(one.get("seed", 0))])
+    return all_kept
 
 
 def _each_once(many: Sequence[Schedule]) -> list[Schedule]:
@@ -174,14 +174,14 @@ def _simulated(name: str, all_schedules: Sequence[Schedule]) -> Result:
     with running(f"judging {name}"):
         result = run_schedules(play, all_schedules)
     with running("shrinking"):
-        for rule, found in _long(result):
-            result.found[rule] = shortest(play, found)
+        for rule, broken in _long(result):
+            result.broken[rule] = shortest(play, broken)
     return result
 
 
 def _long(result: Result) -> list[tuple[str, BrokenRule]]:
     """The findings whose schedules may be shortened: those of earlier findings are the shortest already."""
-    return [(rule, found) for rule, found in result.found.items() if not found.origin.file]
+    return [(rule, broken) for rule, broken in result.broken.items() if not broken.origin.file]
 
 
 def _over_sockets(agent: str, all_schedules: Sequence[Schedule], jobs: int) -> Result:
@@ -197,6 +197,6 @@ def _over_sockets(agent: str, all_schedules: Sequence[Schedule], jobs: int) -> R
     with running("judging the agent") as say:
         result = judge_agent(sockets, all_schedules, say)
     with running("shrinking") as say:
-        for rule, found in _long(result):
-            result.found[rule] = shortest_on_wire(sockets, found, say)
+        for rule, broken in _long(result):
+            result.broken[rule] = shortest_on_wire(sockets, broken, say)
     return result

@@ -117,23 +117,23 @@ def _compare(
     ):
 
         def show(so_far: Simulated) -> None:
-            progress(f"{so_far.steps:,} steps, {len(so_far.found)} differences")
+            progress(f"{so_far.steps:,} steps, {len(so_far.divergences)} differences")
 
         before = [schedule_of(one, kept.path or out) for one in kept.read()]
         result = simulate_again(pair, before, accepted.covers)
-        again = len(result.found)
+        again = len(result.divergences)
         if not again:
             result = simulate(
                 pair, options.seed, options.steps, options.length, max_differences, accepted.covers, show
             )
         omitted = left_out(pair.dialects, pair.can)
-    not_kept = kept.write(asdict(one.schedule) for one in result.found)
+    not_kept = kept.write(asdict(one.schedule) for one in result.divergences)
     if before:
         print(tried("schedule", len(before), again, "nothing else was tried"))
     for line in summary(options, result, pair.hidden, omitted, accepted):
         print(line)
-    files = [out / file_name(one.signature, options.seed) for one in result.found]
-    for one, path in zip(result.found, files, strict=True):
+    files = [out / file_name(one.signature, options.seed) for one in result.divergences]
+    for one, path in zip(result.divergences, files, strict=True):
         write_schedule(one.schedule, path)
         for line in explain_divergence(options, one, path):
             print(line)
@@ -141,8 +141,10 @@ def _compare(
     if not_kept:
         print(not_kept)
     problems = list(accepted.problems())
-    if result.found:
-        problems.insert(0, f"{options.target} and {options.against} differ: {result.found[0].signature}.")
+    if result.divergences:
+        problems.insert(
+            0, f"{options.target} and {options.against} differ: {result.divergences[0].signature}."
+        )
     if problems:
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
 

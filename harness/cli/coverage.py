@@ -177,8 +177,8 @@ def _shown(progress: Progress, place: str) -> Progress:
 def _print(
     shown: Recorded, specification: Path, file: Path, listed: Sequence[Entry], unsure: Collection[str]
 ) -> None:
-    found = modules(shown, specification)
-    rows = [[one.name, str(one.arms), str(one.reached), str(len(one.gaps))] for one in found if one.gaps]
+    table = modules(shown, specification)
+    rows = [[one.name, str(one.arms), str(one.reached), str(len(one.gaps))] for one in table if one.gaps]
     if rows:
         print_table(["module", "arms", "reached", "unreached expressions"], rows)
     missing = sorted(gaps(shown), key=lambda arm: arm.module in unsure)

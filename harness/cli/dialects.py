@@ -60,9 +60,9 @@ def command(
     check_json_place(json_file)
     read = named_manifest(manifest)
     table, checked = [one for one in departures(read.folder) if one.differs], models_of_dialects(read)
-    found = {one.target: one for one in map(read_measured, measured or ())}
+    of_targets = {one.target: one for one in map(read_measured, measured or ())}
     without = listed(read.folder)
-    for line in markdown(table, without) if as_markdown else _lines(table, without, checked, found):
+    for line in markdown(table, without) if as_markdown else _lines(table, without, checked, of_targets):
         print(line)
     write_json(
         json_file,
@@ -72,8 +72,8 @@ def command(
             "departures": [asdict(one) for one in table],
             "listed": [asdict(one) for one in without],
             "models": [asdict(one) for one in checked],
-            "measured": {target: [asdict(one) for one in of.findings] for target, of in found.items()},
-            "causes": {target: to_json(of.causes) for target, of in found.items()},
+            "measured": {target: [asdict(one) for one in of.findings] for target, of in of_targets.items()},
+            "causes": {target: to_json(of.causes) for target, of in of_targets.items()},
         },
     )
 

@@ -82,7 +82,7 @@ def command(
         wanted = _models(one, other, model or [], check or [])
         limits = Limits(memory, timeout, 1)
         with running(f"comparing {a} with {b}") as progress:
-            found = diff(
+            difference = diff(
                 one,
                 other,
                 wanted,
@@ -92,13 +92,13 @@ def command(
                 logs=out,
                 progress=progress,
             )
-    exit_code = MODEL_VIOLATED if found.broken else 0
-    written = write_traces(found, out)
-    write_text(out / "index.html", page(found, written))
-    write_json(json_file, to_json(found, exit_code, written, out))
-    for line in summary(found, written, out):
+    exit_code = MODEL_VIOLATED if difference.broken else 0
+    written = write_traces(difference, out)
+    write_text(out / "index.html", page(difference, written))
+    write_json(json_file, to_json(difference, exit_code, written, out))
+    for line in summary(difference, written, out):
         print(line)
-    print(f"\npage: {out / 'index.html'}\nverdict: {verdict(found)}")
+    print(f"\npage: {out / 'index.html'}\nverdict: {verdict(difference)}")
     raise typer.Exit(exit_code)
 
 

@@ -140,11 +140,11 @@ def command(
     """
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
-    found = None
+    identification = None
     if dialect is None and over_the_wire(target) and _asks(only, ("identify", "replay")):
         with running(f"identifying {target}") as progress:
-            found = identified(target, progress)
-        dialect = found.dialect
+            identification = identified(target, progress)
+        dialect = identification.dialect
     models = named_manifest(manifest or kit_folder("spec") / "manifest.json")
     options = GateOptions(
         manifest=models,
@@ -162,7 +162,7 @@ def command(
         seeds=seeds,
         seed=seed,
         wait_s=wait,
-        identified=found,
+        identified=identification,
     )
     gate = Gate(options)
     gate.steps()

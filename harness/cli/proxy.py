@@ -98,10 +98,10 @@ def command(
 
 
 def _address(option: str, given: str) -> tuple[str, int]:
-    found = _ADDRESS.fullmatch(given)
-    if found is None or not 0 < int(found["port"]) < 1 << 16:
+    match = _ADDRESS.fullmatch(given)
+    if match is None or not 0 < int(match["port"]) < 1 << 16:
         raise ConformError(f"{option} is HOST:PORT, as in 127.0.0.1:9092, not {given!r}.", USAGE)
-    return found["host"].strip("[]"), int(found["port"])
+    return match["host"].strip("[]"), int(match["port"])
 
 
 def _is_loopback(host: str) -> bool:

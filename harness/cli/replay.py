@@ -150,11 +150,11 @@ def command(
                 print(f"before the target failed: {judged(seen[0], len(files))}")
                 output.say(seen[0], causes(seen[0].failures), error.message)
             raise
-    found: list[Cause] = []
+    by_cause: list[Cause] = []
     if result.failures:
         with running("looking for causes") as progress:
-            found = grouped(result, spoken, progress, accepted.again().covers)
-    output.say(result, found)
+            by_cause = grouped(result, spoken, progress, accepted.again().covers)
+    output.say(result, by_cause)
     problems = list(accepted.problems())
     exit_code = NOT_CONFORMANT
     if result.failures:
@@ -181,29 +181,31 @@ class _Output:
     json_file: Path | None
     wait_s: float
 
-    def say(self, result: Replayed, found: list[Cause], stopped: str = "") -> None:
+    def say(self, result: Replayed, by_cause: list[Cause], stopped: str = "") -> None:
         """The summary, the causes, and two of them in full; `stopped` says why there is no more."""
         for line in summary(result, self.target, self.accepted):
             print(line)
-        if found:
+        if by_cause:
             print("causes, the most serious first:")
-        for line in cause_lines(found[:SHOWN]):
+        for line in cause_lines(by_cause[:SHOWN]):
             print(f"  {line}")
-        if len(found) > SHOWN:
-            print(f"  and {len(found) - SHOWN} more, in the file of --json")
-        data = to_json(result, self.target, self.dialect, self.accepted, found, stopped)
+        if len(by_cause) > SHOWN:
+            print(f"  and {len(by_cause) - SHOWN} more, in the file of --json")
+        data = to_json(result, self.target, self.dialect, self.accepted, by_cause, stopped)
         write_json(self.json_file, data)
-        for line in explain_causes(found, result.failures, self.target, self.dialect, self.wait_s):
+        for line in explain_causes(by_cause, result.failures, self.target, self.dialect, self.wait_s):
             print(line)
 
 
 def _identified_dialect(target: str) -> str:
     """The dialect of a target, with the lines that say how sure that is."""
     with running(f"identifying {target}") as progress:
-        found = identified(target, progress)
+        identification = identified(target, progress)
     print("the dialect, as conform identify finds it:")
-    for line in lines(found):
+    for line in lines(identification):
         print(f"  {line}")
-    if found.not_told_apart:
-        print(f"  if you know that it is another of these, say so: --dialect {found.not_told_apart[0]}")
-    return found.dialect
+    if identification.not_told_apart:
+        print(
+            f"  if you know that it is another of these, say so: --dialect {identification.not_told_apart[0]}"
+        )
+    return identification.dialect

@@ -61,7 +61,7 @@ def command(
     check_json_place(json_file)
     manifest = kit_path(manifest)
     models = read_manifest(manifest) if manifest.is_file() else None
-    found = read_results(results, models, _recorded_clients(manifest))
+    outcomes = read_results(results, models, _recorded_clients(manifest))
     file = out or results / "report" / "index.html"
     output_folder(file.parent)
     recorded = _coverage_of_specification(manifest)
@@ -70,17 +70,17 @@ def command(
         unsure = modules_of_others(in_tlc, recorded.reached)
         text = specification_page(recorded, manifest.parent, len(in_tlc), unsure)
         write_text(file.parent / SPECIFICATION, text)
-    write_text(file, page(found, recorded))
-    exit_code = worst(finding.exit_code for finding in findings(found))
-    write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(found)})
+    write_text(file, page(outcomes, recorded))
+    exit_code = worst(finding.exit_code for finding in findings(outcomes))
+    write_json(json_file, {"command": "report", "exit_code": exit_code, **_to_json(outcomes)})
     if summary:
         console = Console(highlight=False, markup=False)
         if not console.is_terminal:
             console = Console(highlight=False, markup=False, width=WIDTH)
-        print_summary(found, file, console)
+        print_summary(outcomes, file, console)
     else:
         print(f"{file}: {MEANINGS[exit_code]}")
-        for finding in findings(found):
+        for finding in findings(outcomes):
             print(f"  {finding.sentence}")
     raise typer.Exit(exit_code)
 

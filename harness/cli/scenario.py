@@ -93,25 +93,25 @@ def command(
         name = from_trace.name.removesuffix(".itf.json")
         print(scenario_text(scenario_of_trace(read_trace(from_trace), name, str(from_trace))), end="")
         return
-    found = scenario_files(files or [])
-    if rewrite and (installed := [file for file in found if is_carried(file)]):
+    paths = scenario_files(files or [])
+    if rewrite and (installed := [file for file in paths if is_carried(file)]):
         raise ConformError(
             f"{installed[0]} came with the installed package: copy the scenario, and name the copy."
         )
     spec = spec_folder(manifest)
     limits = Limits(memory, timeout, 1)
-    played = _play(found, spec, limits)
+    played = _play(paths, spec, limits)
     if rewrite:
         changed = [line for one in played for line in _rewrite(one)]
         print("\n".join(changed) or "every file is as the specification gives it")
-        played = _play(found, spec, limits) if changed else played
+        played = _play(paths, spec, limits) if changed else played
     wrong = {one.scenario.file: [*explain(one), *stale(one)] for one in played}
     _show(played, wrong)
     exit_code = MODEL_VIOLATED if any(wrong.values()) else HOLDS
     result = {"command": "scenario", "exit_code": exit_code, "models": [_result(played, wrong)]}
     write_json(json_file, result)
     if target is not None and exit_code == HOLDS:
-        _replay(found, target, dialect)
+        _replay(paths, target, dialect)
     raise typer.Exit(exit_code)
 
 

@@ -107,17 +107,17 @@ def command(
         closing(open_target(target, spoken, wait)) as opened,
     ):
         oracle = Oracle(opened)
-        found = shrink_trace(whole, named, oracle, spec, limits, signature, progress)
-        scenario = as_scenario(found, beside, oracle, spec, limits)
+        shrunk = shrink_trace(whole, named, oracle, spec, limits, signature, progress)
+        scenario = as_scenario(shrunk, beside, oracle, spec, limits)
     written = [path]
     if scenario:
-        found, text = scenario
+        shrunk, text = scenario
         write_text(beside, text)
         written.append(beside)
-    found = replace(found, failure=replace(found.failure, trace=str(path)))
-    write_trace(path, found.trace)
-    for line in lines(found, named, target, spoken, oracle):
+    shrunk = replace(shrunk, failure=replace(shrunk.failure, trace=str(path)))
+    write_trace(path, shrunk.trace)
+    for line in lines(shrunk, named, target, spoken, oracle):
         print(line)
     print(f"written: {', '.join(map(str, written))}")
-    write_json(json_file, to_json(found, named, target, spoken, written, oracle))
+    write_json(json_file, to_json(shrunk, named, target, spoken, written, oracle))
     raise typer.Exit(NOT_CONFORMANT)

@@ -59,13 +59,13 @@ def judge_clients(clients: Recorded[Any], dialect: str, spec: Path, limits: Limi
     return result
 
 
-def _explain(found: Validated[Any]) -> None:
-    misfit, run = found.misfit, found.run
+def _explain(validated: Validated[Any]) -> None:
+    misfit, run = validated.misfit, validated.run
     assert misfit is not None
     listener = f" (listener {run.listener})" if run.listener is not None else ""
     print(
-        f"member {run.member}{listener}: {found.fits} of {len(run.lines)} requests are those of a member; "
-        f"no member may send line {misfit.line.number}"
+        f"member {run.member}{listener}: {validated.fits} of {len(run.lines)} requests are those of a "
+        f"member; no member may send line {misfit.line.number}"
     )
     print(f"  {json.dumps({name: value for name, value in misfit.line.content.items() if name != 'answer'})}")
     for one in misfit.instead[:NEAREST]:
@@ -77,17 +77,17 @@ def _explain(found: Validated[Any]) -> None:
 def clients_json(result: Validation[Any]) -> list[Json]:
     """The result of each member id."""
     rows = []
-    for found in result.runs:
-        run = found.run
+    for validated in result.runs:
+        run = validated.run
         row: Json = {
             "member": run.member,
             "listener": run.listener,
             "steps": len(run.lines),
-            "fits": found.fits,
+            "fits": validated.fits,
         }
-        if found.misfit:
-            row["line"] = found.misfit.line.number
-            row["broken"] = [_broken(one) for one in found.misfit.instead]
+        if validated.misfit:
+            row["line"] = validated.misfit.line.number
+            row["broken"] = [_broken(one) for one in validated.misfit.instead]
         rows.append(row)
     return rows
 

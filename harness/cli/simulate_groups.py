@@ -67,7 +67,7 @@ def simulate_groups(options: SimulationOptions, place: Place) -> None:
     output_folder(place.out)
     kept = Kept(place.kept, "simulate", "python", _assumptions(options))
     before = [_kept(one, kept.path or place.out) for one in kept.read()]
-    still = {found.kind: found for one in before if (found := shown(parts, one))}
+    still = {violation.kind: violation for one in before if (violation := shown(parts, one))}
     if before:
         print(tried("schedule", len(before), len(still), "nothing else was tried"))
     if still:
@@ -78,20 +78,20 @@ def simulate_groups(options: SimulationOptions, place: Place) -> None:
         result.seconds = time.monotonic() - started
         for line in summary(result):
             print(line)
-        result.found = _shrunk(parts, result)
-    if not_kept := kept.write(_entry(found) for found in result.found):
+        result.violations = _shrunk(parts, result)
+    if not_kept := kept.write(_entry(violation) for violation in result.violations):
         print(not_kept)
     files, scenarios = [], []
-    for found in result.found:
-        path = place.out / file_name(found)
-        write_schedule(found.schedule, path)
+    for violation in result.violations:
+        path = place.out / file_name(violation)
+        write_schedule(violation.schedule, path)
         files.append(path)
-        scenarios.append(_scenario(parts, found, path))
-        for line in explain(found, path, scenarios[-1]):
+        scenarios.append(_scenario(parts, violation, path))
+        for line in explain(violation, path, scenarios[-1]):
             print(line)
     write_json(place.json_file, to_json(result, files, scenarios))
-    if result.found:
-        violated = ", ".join(f"{one.requirement} {one.invariant}" for one in result.found)
+    if result.violations:
+        violated = ", ".join(f"{one.requirement} {one.invariant}" for one in result.violations)
         raise ConformError(f"Violated: {violated}.", NOT_CONFORMANT)
 
 
@@ -101,9 +101,13 @@ def _assumptions(options: SimulationOptions) -> str:
     return " without ".join(("kip-848", *gone))
 
 
-def _entry(found: SimulatedViolation) -> Json:
+def _entry(violation: SimulatedViolation) -> Json:
     """A violation as it is kept."""
-    return {"seed": found.seed, "settling": found.settling, "schedule": to_json_schedule(found.schedule)}
+    return {
+        "seed": violation.seed,
+        "settling": violation.settling,
+        "schedule": to_json_schedule(violation.schedule),
+    }
 
 
 def _kept(entry: Json, path: Path) -> SimulatedViolation:
@@ -140,22 +144,25 @@ def _recorded(parts: Parts, record: Path | None) -> Iterator[Parts]:
 
 
 def _shrunk(parts: Parts, result: Simulated) -> list[SimulatedViolation]:
-    found = []
-    for one in result.found:
+    shorter = []
+    for one in result.violations:
         with running(f"shrinking the schedule of {one.requirement} {one.invariant}"):
-            found.append(shrunk(parts, one))
-    return found
+            shorter.append(shrunk(parts, one))
+    return shorter
 
 
-def _scenario(parts: Parts, found: SimulatedViolation, path: Path) -> Path | None:
+def _scenario(parts: Parts, violation: SimulatedViolation, path: Path) -> Path | None:
     """Write the requests of a schedule as a golden scenario beside it. None where a scenario cannot express
     them: several groups, a log that refuses records, a coordinator that is down."""
-    if found.settling or len({event["group"] for event in found.schedule.events if "group" in event}) > 1:
+    if (
+        violation.settling
+        or len({event["group"] for event in violation.schedule.events if "group" in event}) > 1
+    ):
         return None
-    if any(event["do"] in ("log", "down") for event in found.schedule.events):
+    if any(event["do"] in ("log", "down") for event in violation.schedule.events):
         return None
-    name = f"{found.requirement} {found.invariant}, seed {found.seed}"
-    text = scenario_from_ops(operations_of(parts, found.schedule), name)
+    name = f"{violation.requirement} {violation.invariant}, seed {violation.seed}"
+    text = scenario_from_ops(operations_of(parts, violation.schedule), name)
     if "# left out: " in text:
         return None
     beside = path.with_suffix(".yaml")

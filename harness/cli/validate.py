@@ -142,10 +142,10 @@ def _by_number(reason: str) -> list[tuple[str, int]]:
     return [("", int(part)) if part.isdigit() else (part, 0) for part in re.split(r"(\d+)", reason)]
 
 
-def _explain(found: Validated[Any]) -> None:
-    misfit = found.misfit
+def _explain(validated: Validated[Any]) -> None:
+    misfit = validated.misfit
     assert misfit is not None
-    print(f"the longest prefix that is a behaviour: {found.fits} of {len(found.run.lines)} steps")
+    print(f"the longest prefix that is a behaviour: {validated.fits} of {len(validated.run.lines)} steps")
     print(f"line {misfit.line.number} does not fit: {_sentence(misfit.line.content)}")
     for one in misfit.instead[:SHOWN]:
         print(f"  the specification has {one.action}{f' ({one.branch})' if one.branch else ''}, where")

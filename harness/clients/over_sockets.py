@@ -87,30 +87,30 @@ def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[
         result.counts.update(judged.counts)
         result.missing |= judged.missing
         for breach in {one.rule: one for one in reversed(judged.breaches)}.values():
-            found = BrokenRule(origin, breach, setup, steps, judged.timeline)
-            candidates.setdefault(breach.rule, []).append(found)
+            broken = BrokenRule(origin, breach, setup, steps, judged.timeline)
+            candidates.setdefault(breach.rule, []).append(broken)
     for rule, founds in sorted(candidates.items()):
         say(f"looking at {rule} again")
-        founds.sort(key=lambda found: len(found.steps))
-        shown = next((found for found in founds[:_CANDIDATES] if is_certain(sockets, found)), None)
+        founds.sort(key=lambda broken: len(broken.steps))
+        shown = next((broken for broken in founds[:_CANDIDATES] if is_certain(sockets, broken)), None)
         if shown is None:
             result.unsure[rule] = founds[0]
         else:
-            result.found[rule] = shown
+            result.broken[rule] = shown
     return result
 
 
-def is_certain(sockets: Sockets, found: BrokenRule) -> bool:
+def is_certain(sockets: Sockets, broken: BrokenRule) -> bool:
     """Does the finding show itself every time, and every time with all times doubled?"""
-    play = Play(found.setup, found.steps, wanted=found.breach.rule)
-    doubled = Play(found.setup, found.steps, 2.0, found.breach.rule)
+    play = Play(broken.setup, broken.steps, wanted=broken.breach.rule)
+    doubled = Play(broken.setup, broken.steps, 2.0, broken.breach.rule)
     return sockets.always(play, TIMES) and sockets.always(doubled, TIMES)
 
 
-def shortest_on_wire(sockets: Sockets, found: BrokenRule, say: Callable[[str], None]) -> BrokenRule:
+def shortest_on_wire(sockets: Sockets, broken: BrokenRule, say: Callable[[str], None]) -> BrokenRule:
     """A finding with a schedule of which no step can be left out. Each step of shrinking shows the breach 3
     times of 3. The result is as certain as the finding was: the last steps are taken back until it is."""
-    rule, tries = found.breach.rule, 0
+    rule, tries = broken.breach.rule, 0
     failing: list[tuple[Json, ...]] = []
 
     def fails(steps: Sequence[Json]) -> bool:
@@ -120,24 +120,24 @@ def shortest_on_wire(sockets: Sockets, found: BrokenRule, say: Callable[[str], N
         tries += 1
         say(f"{rule}: {len(steps)} steps, {tries} tried")
         try:
-            shows = sockets.always(Play(found.setup, steps, wanted=rule), _SHRINK_TIMES)
+            shows = sockets.always(Play(broken.setup, steps, wanted=rule), _SHRINK_TIMES)
         except AgentFailed:
             return False
         if shows:
             failing.append(tuple(steps))
         return shows
 
-    shrink(found.steps, fails)
+    shrink(broken.steps, fails)
     for steps in reversed(failing[-_CERTAIN_TRIES:]):  # each is shorter than the one before it
-        shorter = BrokenRule(found.origin, found.breach, found.setup, steps)
+        shorter = BrokenRule(broken.origin, broken.breach, broken.setup, steps)
         if is_certain(sockets, shorter):
             return _shown_again(sockets, shorter)
-    return found
+    return broken
 
 
-def _shown_again(sockets: Sockets, found: BrokenRule) -> BrokenRule:
+def _shown_again(sockets: Sockets, broken: BrokenRule) -> BrokenRule:
     """The finding with the sentence and the time of a run of its own schedule."""
-    rule = found.breach.rule
-    [judged] = sockets.together([Play(found.setup, found.steps, wanted=rule)])
-    shown = next((one for one in judged.breaches if one.rule == rule), found.breach)
-    return BrokenRule(found.origin, shown, found.setup, found.steps, judged.timeline)
+    rule = broken.breach.rule
+    [judged] = sockets.together([Play(broken.setup, broken.steps, wanted=rule)])
+    shown = next((one for one in judged.breaches if one.rule == rule), broken.breach)
+    return BrokenRule(broken.origin, shown, broken.setup, broken.steps, judged.timeline)

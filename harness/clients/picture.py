@@ -31,34 +31,34 @@ class _Seen:
     """The parts of the run before a row that the row needs: `names` is topic id -> topic name."""
 
     names: Mapping[str, str]
-    asked: dict[int, str] = field(default_factory=dict)
+    apis: dict[int, str] = field(default_factory=dict)
     """The API of each request that is drawn, by its number."""
     member: str = ""
     """The member id of the last heartbeat."""
 
 
-def picture(found: BrokenRule, names: Mapping[str, str]) -> str:
+def picture(broken: BrokenRule, names: Mapping[str, str]) -> str:
     """The diagram of a finding up to its breach; `names` is topic id -> topic name."""
-    drawn = _drawn(found, names)
+    drawn = _drawn(broken, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
-    sentence = f"{found.breach.requirement} {found.breach.rule}: the client {found.breach.message}"
-    steps.append(Step(len(steps) + 1, f"after {found.breach.ms} ms", failing=(sentence,)))
+    sentence = f"{broken.breach.requirement} {broken.breach.rule}: the client {broken.breach.message}"
+    steps.append(Step(len(steps) + 1, f"after {broken.breach.ms} ms", failing=(sentence,)))
     return mermaid([APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
-def drawing(client: str, found: BrokenRule, names: Mapping[str, str]) -> str:
+def drawing(client: str, broken: BrokenRule, names: Mapping[str, str]) -> str:
     """The same diagram as SVG, with the client in its title."""
-    drawn = _drawn(found, names)
+    drawn = _drawn(broken, names)
     steps = [Step(number, "") for number in range(1, len(drawn) + 1)]
-    lines = wrap(f"after {found.breach.ms} ms the client {found.breach.message}", _LINE)
+    lines = wrap(f"after {broken.breach.ms} ms the client {broken.breach.message}", _LINE)
     steps.append(Step(len(steps) + 1, "", failing=tuple(lines)))
-    title = f"{client}: {found.breach.requirement} {found.breach.rule}"
+    title = f"{client}: {broken.breach.requirement} {broken.breach.rule}"
     return sequence(title, [APPLICATION, CLIENT, COORDINATOR], steps, drawn)
 
 
-def messages(found: BrokenRule, names: Mapping[str, str]) -> list[Json]:
+def messages(broken: BrokenRule, names: Mapping[str, str]) -> list[Json]:
     """The rows of that diagram as `conform simulate --json` has messages, for the report."""
-    return [_message(line) for line in _drawn(found, names)]
+    return [_message(line) for line in _drawn(broken, names)]
 
 
 def _message(line: _Line) -> Json:
@@ -68,12 +68,12 @@ def _message(line: _Line) -> Json:
     return {"from": line.sender, "to": line.receiver, "label": line.label, "kind": kind}
 
 
-def _drawn(found: BrokenRule, names: Mapping[str, str]) -> list[_Line]:
+def _drawn(broken: BrokenRule, names: Mapping[str, str]) -> list[_Line]:
     """A row for each thing that was seen; heartbeats without news that follow each other are one row, and so
     are requests that are answered alike again and again."""
     lines: list[_Line] = []
     seen = _Seen(names)
-    for event in _until(found):
+    for event in _until(broken):
         lines += _lines(event, len(lines) + 1, seen)
     drawn: list[_Line] = []
     while lines:
@@ -95,9 +95,9 @@ def _repeated(lines: Sequence[_Line], rows: int, least: int) -> tuple[int, int] 
     return (rows, times) if times >= least else None
 
 
-def _until(found: BrokenRule) -> Iterator[Event]:
+def _until(broken: BrokenRule) -> Iterator[Event]:
     """The events until the breach; an answer without news is drawn with its request."""
-    events = [event for event in found.timeline if event.ms <= found.breach.ms]
+    events = [event for event in broken.timeline if event.ms <= broken.breach.ms]
     quiet = {event.number for event in events if event.kind == "answer" and _is_quiet(event.body)}
     sent_heartbeats = {event.number for event in events if event.kind == "request" and _is_keep_alive(event)}
     for event in events:
@@ -123,9 +123,9 @@ def _lines(event: Event, step: int, seen: _Seen) -> Iterable[_Line]:
             epoch = (event.body or {}).get("memberEpoch")
             yield Message(step, CLIENT, COORDINATOR, f"Heartbeat, epoch {epoch}, {QUIET}", "request")
         case "request" if event.api in SHOWN:
-            seen.asked[event.number] = event.api
+            seen.apis[event.number] = event.api
             yield Message(step, CLIENT, COORDINATOR, _request(event, seen), "request")
-        case "answer" if event.number in seen.asked:
+        case "answer" if event.number in seen.apis:
             yield _answer(event, step, seen)
         case "callback":
             partitions = " ".join(sorted(event.partitions)) or "nothing"
@@ -155,7 +155,7 @@ def _request(event: Event, seen: _Seen) -> str:
 
 
 def _answer(event: Event, step: int, seen: _Seen) -> Message:
-    body, api = event.body, seen.asked[event.number]
+    body, api = event.body, seen.apis[event.number]
     if body is None:
         return Message(step, COORDINATOR, CLIENT, f"answer to {api}", "answer", "lost")
     if error := body.get("errorCode"):

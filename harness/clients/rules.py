@@ -82,7 +82,7 @@ class OwnsWhatItWasTold(Rule):
         if owned is None:
             return
         self.judged += 1
-        if view.last_connection == event.connection and (extra := owned - view.ever_told):
+        if view.last_connection == event.connection and (extra := owned - view.ever_assigned):
             yield f"reports {shown(extra)}, which no answer assigned"
 
 
@@ -97,7 +97,7 @@ class IsGivenWhatWasTold(Rule):
         if event.kind != "callback" or event.name != "assigned":
             return
         self.judged += 1
-        if extra := event.partitions - view.ever_told - view.before:
+        if extra := event.partitions - view.ever_assigned - view.before:
             yield f"`assigned` gives {shown(extra)}, which no answer assigned"
         if again := event.partitions & view.given:
             yield f"`assigned` gives {shown(again)} once more, which was never taken back"
@@ -178,8 +178,8 @@ class RepeatsAllAfterError(Rule):
                 if not is_full(body):
                     yield "repeats only a part of its fields after an error or a lost answer"
             self.due = False
-        elif (found := heartbeat_answer(event, view)) is not None:
-            request, answer = found
+        elif (answered := heartbeat_answer(event, view)) is not None:
+            request, answer = answered
             self.due = request["memberEpoch"] >= 0 and (answer is None or answer["errorCode"] in RETRIABLE)
         elif event.kind == "did" and (event.body or {})["do"] == "crash":
             self.due = False
@@ -200,8 +200,8 @@ class RejoinsWhenRemoved(Rule):
             elif body["memberEpoch"] == 0 and self.member_id and body["memberId"] != self.member_id:
                 yield "joins again with another member id"
             self.member_id = None
-        elif (found := heartbeat_answer(event, view)) is not None:
-            request, answer = found
+        elif (answered := heartbeat_answer(event, view)) is not None:
+            request, answer = answered
             if answer is not None and answer["errorCode"] in REMOVED and request["memberEpoch"] >= 0:
                 self.member_id = None if view.giving_up else request["memberId"]
         elif event.kind == "did" and (event.body or {})["do"] in ("crash", "close"):
@@ -221,7 +221,7 @@ class LosesAllWhenRemoved(Rule):
     def see(self, event: Event, view: View) -> Iterator[str]:
         if event.kind == "callback" and event.name == "revoked" and not view.giving_up:
             self.judged += 1
-            if self.due and event.partitions <= self.due and event.partitions <= view.told:
+            if self.due and event.partitions <= self.due and event.partitions <= view.assigned:
                 yield f"`revoked` takes {shown(event.partitions)}, which is lost since the member was removed"
         if event.kind == "callback" and event.name == "lost":
             self.judged += 1
@@ -236,8 +236,8 @@ class LosesAllWhenRemoved(Rule):
         elif event.kind == "settled" and self.due and view.up:
             yield f"the application never hears that {shown(self.due)} is lost"
             self.due = set()
-        elif (found := heartbeat_answer(event, view)) is not None:
-            request, answer = found
+        elif (answered := heartbeat_answer(event, view)) is not None:
+            request, answer = answered
             if answer is not None and answer["errorCode"] in REMOVED and request["memberEpoch"] > 0:
                 running = view.running
                 taken = running.partitions if running is not None and running.name == "revoked" else set()
@@ -297,8 +297,8 @@ class FindsCoordinatorAnew(Rule):
         elif heartbeat(event) is not None and self.due:
             self.due = False
             yield "sends the next heartbeat without finding the coordinator"
-        elif (found := heartbeat_answer(event, view)) is not None:
-            answer = found[1]
+        elif (answered := heartbeat_answer(event, view)) is not None:
+            answer = answered[1]
             self.due = answer is not None and answer["errorCode"] == NOT_COORDINATOR
             self.judged += self.due
 

@@ -38,8 +38,8 @@ class UsesWhatItWasTold(Rule):
         if event.kind != "settled" or not view.up or view.giving_up or view.fatal or not view.joined:
             return
         self.judged += 1
-        if view.using != view.told:
-            yield f"the application uses {shown(view.using)}, and the last answer says {shown(view.told)}"
+        if view.using != view.assigned:
+            yield f"the application uses {shown(view.using)}, and the last answer says {shown(view.assigned)}"
 
 
 class AcknowledgesAtLast(Rule):
@@ -51,9 +51,9 @@ class AcknowledgesAtLast(Rule):
         if event.kind != "settled" or not view.up or view.giving_up or view.fatal or not view.joined:
             return
         self.judged += 1
-        if view.using == view.told and (view.reported or frozenset()) != view.told:
+        if view.using == view.assigned and (view.reported or frozenset()) != view.assigned:
             reported = "nothing" if view.reported is None else shown(view.reported)
-            yield f"the last report is {reported}, and the last answer says {shown(view.told)}"
+            yield f"the last report is {reported}, and the last answer says {shown(view.assigned)}"
 
 
 @dataclass
@@ -112,9 +112,9 @@ class HeartbeatsInTime(Rule):
             if len(self.quiet) == 4 and self.quiet[-1] - self.quiet[0] < view.setup.interval_ms:
                 yield "sends 4 heartbeats that say nothing within one interval"
                 self.quiet = []
-        elif (found := heartbeat_answer(event, view)) is not None:
+        elif (answered := heartbeat_answer(event, view)) is not None:
             self.last_ms = event.ms
-            if found[1] is None or found[1]["errorCode"]:
+            if answered[1] is None or answered[1]["errorCode"]:
                 self.quiet = []
         elif event.kind == "request" and event.api in (COMMIT, OFFSET_FETCH):
             self.quiet = []  # one that is stale has an early heartbeat (O4)
@@ -127,9 +127,9 @@ class BacksOff(Rule):
     errors: list[int] = field(default_factory=list)
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        found = heartbeat_answer(event, view)
-        if found is not None:
-            error = found[1] is not None and found[1]["errorCode"] in RETRIABLE
+        answered = heartbeat_answer(event, view)
+        if answered is not None:
+            error = answered[1] is not None and answered[1]["errorCode"] in RETRIABLE
             self.errors = [*self.errors[-2:], event.ms] if error else []
         elif did(event) == "crash":
             self.errors = []
@@ -208,8 +208,8 @@ class RetriesStaleCommitLater(Rule):
             if refused and STALE_MEMBER_EPOCH in refused and request.body is not None:
                 self.judged += 1
                 self.stale = request.body["generationIdOrMemberEpoch"]
-            found = heartbeat_answer(event, view)
-            if found is not None and found[1] is not None and found[1]["errorCode"] == NONE:
+            answered = heartbeat_answer(event, view)
+            if answered is not None and answered[1] is not None and answered[1]["errorCode"] == NONE:
                 self.stale = None
 
 
@@ -238,19 +238,19 @@ class RepeatsStaleCommit(Rule):
 class CommitsEnd(Rule):
     requirement = "O4"
     sentence = "The application hears how each commit that it asked for has ended."
-    asked: int = 0
+    commits: int = 0
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if did(event) == "commit":
-            self.asked = 1  # a second one may be done by the same request
+            self.commits = 1  # a second one may be done by the same request
         elif did(event) == "crash":
-            self.asked = 0
+            self.commits = 0
         elif event.kind == "committed":
             self.judged += 1
-            self.asked = 0
-        elif event.kind == "settled" and self.asked and view.up and not view.fatal and not view.giving_up:
+            self.commits = 0
+        elif event.kind == "settled" and self.commits and view.up and not view.fatal and not view.giving_up:
             yield "the application never hears how its commit has ended"
-            self.asked = 0
+            self.commits = 0
 
 
 class FetchesWhatItUses(Rule):

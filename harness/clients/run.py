@@ -36,7 +36,7 @@ class Result:
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    found: dict[str, BrokenRule] = field(default_factory=dict)
+    broken: dict[str, BrokenRule] = field(default_factory=dict)
     unsure: dict[str, BrokenRule] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     not_driven: Counter[str] = field(default_factory=Counter)
@@ -50,22 +50,22 @@ def run_schedules(play: Play, schedules: Iterable[Schedule]) -> Result:
         result.schedules += 1
         result.counts.update(judged.counts)
         for breach in judged.breaches:
-            found = BrokenRule(origin, breach, setup, steps, judged.timeline)
-            result.found.setdefault(breach.rule, found)
+            broken = BrokenRule(origin, breach, setup, steps, judged.timeline)
+            result.broken.setdefault(breach.rule, broken)
     return result
 
 
-def shortest(play: Play, found: BrokenRule) -> BrokenRule:
+def shortest(play: Play, broken: BrokenRule) -> BrokenRule:
     """A finding with a schedule of which no step can be left out."""
-    rule = found.breach.rule
+    rule = broken.breach.rule
 
     def fails(steps: Sequence[Json]) -> bool:
-        return bool(steps) and steps[0]["do"] == "start" and rule in play(found.setup, steps).broken()
+        return bool(steps) and steps[0]["do"] == "start" and rule in play(broken.setup, steps).broken()
 
-    steps = shrink(found.steps, fails)
-    judged = play(found.setup, steps)
+    steps = shrink(broken.steps, fails)
+    judged = play(broken.setup, steps)
     breach = next(one for one in judged.breaches if one.rule == rule)
-    return BrokenRule(found.origin, breach, found.setup, tuple(steps), judged.timeline)
+    return BrokenRule(broken.origin, breach, broken.setup, tuple(steps), judged.timeline)
 
 
 def rows(result: Result) -> list[list[str]]:
@@ -73,7 +73,7 @@ def rows(result: Result) -> list[list[str]]:
     table = []
     for rule in RULES:
         count = result.counts[rule.__name__]
-        verdict = "broken" if rule.__name__ in result.found else "holds" if count else "not judged"
+        verdict = "broken" if rule.__name__ in result.broken else "holds" if count else "not judged"
         table.append([rule.requirement, rule.__name__, verdict, f"{count:,}"])
     return table
 
@@ -87,17 +87,17 @@ def left_out(result: Result) -> str:
     return f"The agent says that its client has no {' and no '.join(sorted(result.missing))}: {rules}."
 
 
-def lines(found: BrokenRule) -> list[str]:
+def lines(broken: BrokenRule) -> list[str]:
     """A finding in lines: the sentence of its rule, what happened, and the schedule."""
-    rule = next(rule for rule in RULES if rule.__name__ == found.breach.rule)
-    configured = f"instance id {found.setup.instance or 'none'}, auto-commit "
-    configured += "on" if found.setup.auto_commit else "off"
-    schedule = "its schedule" if found.origin.file else "the shortest schedule"
+    rule = next(rule for rule in RULES if rule.__name__ == broken.breach.rule)
+    configured = f"instance id {broken.setup.instance or 'none'}, auto-commit "
+    configured += "on" if broken.setup.auto_commit else "off"
+    schedule = "its schedule" if broken.origin.file else "the shortest schedule"
     return [
-        f"{rule.requirement} {found.breach.rule}: {rule.sentence}",
-        f"  after {found.breach.ms} ms the client {found.breach.message}",
-        f"  {found.origin}; {configured}; {schedule}:",
-        *(f"    {in_words(step)}" for step in found.steps),
+        f"{rule.requirement} {broken.breach.rule}: {rule.sentence}",
+        f"  after {broken.breach.ms} ms the client {broken.breach.message}",
+        f"  {broken.origin}; {configured}; {schedule}:",
+        *(f"    {in_words(step)}" for step in broken.steps),
     ]
 
 
@@ -122,7 +122,7 @@ def to_json(client: str, result: Result, more: Callable[[BrokenRule], Json]) -> 
                 "rule": rule.__name__,
                 "sentence": rule.sentence,
                 "judged": result.counts[rule.__name__],
-                "broken": rule.__name__ in result.found,
+                "broken": rule.__name__ in result.broken,
             }
             for rule in RULES
         ],
@@ -140,7 +140,7 @@ def to_json(client: str, result: Result, more: Callable[[BrokenRule], Json]) -> 
                 "inWords": [in_words(step) for step in one.steps],
                 **more(one),
             }
-            for one in result.found.values()
+            for one in result.broken.values()
         ],
         "unsure": sorted(result.unsure),
         "missing": sorted(result.missing),

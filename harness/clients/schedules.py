@@ -68,7 +68,7 @@ def drawn(seeds: Iterable[int]) -> list[Schedule]:
 def of_findings(paths: Sequence[Path]) -> list[Schedule]:
     """The schedules of findings in JSON files, or in the JSON files below a folder: results of
     `conform client --json`, or single findings of these. ConformError (exit 2) for a file that is neither."""
-    found = list[Schedule]()
+    schedules = list[Schedule]()
     for path in paths:
         files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         if not files:
@@ -76,12 +76,12 @@ def of_findings(paths: Sequence[Path]) -> list[Schedule]:
         for file in files:
             for number, one in enumerate(_findings(file)):
                 setup = Setup(instance=one.get("instance"), auto_commit=one.get("autoCommit", False))
-                found.append(Schedule(Origin(number, file=str(file)), setup, tuple(one["schedule"])))
-    if paths and not found:
+                schedules.append(Schedule(Origin(number, file=str(file)), setup, tuple(one["schedule"])))
+    if paths and not schedules:
         raise ConformError(
             f"{', '.join(map(str, paths))}: there is no finding, so no schedule to run.", USAGE
         )
-    return found
+    return schedules
 
 
 def _findings(file: Path) -> Sequence[Json]:
@@ -90,8 +90,8 @@ def _findings(file: Path) -> Sequence[Json]:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConformError(f"{file} cannot be read: {error}", USAGE) from None
-    found = content["findings"] if isinstance(content, dict) and "findings" in content else content
-    many = found if isinstance(found, list) else [found]
+    entries = content["findings"] if isinstance(content, dict) and "findings" in content else content
+    many = entries if isinstance(entries, list) else [entries]
     for one in many:
         problem = _problem(one) if isinstance(one, dict) else "it is no JSON object"
         if problem:

@@ -37,7 +37,7 @@ _SHORT: Final[Json] = {"do": "wait", "ms": 300}
 def schedules(paths: Sequence[Path]) -> tuple[list[Schedule], Counter[str]]:
     """A schedule for each trace of a closed model of consumer groups below these paths, and how often an
     action was left out. ConformError (exit 2) where there is no such trace."""
-    found, left_out = list[Schedule](), Counter[str]()
+    drawn, left_out = list[Schedule](), Counter[str]()
     for path in trace_files(paths):
         trace = read_trace(path)
         closed = "clients" in trace.variables and kind_of(trace, f"The trace {path}").name == KIND
@@ -45,14 +45,14 @@ def schedules(paths: Sequence[Path]) -> tuple[list[Schedule], Counter[str]]:
             continue
         made = _Making(trace, member)
         left_out += made.left_out
-        found.append(Schedule(Origin(trace=str(path)), made.setup, tuple(made.steps)))
-    if not found:
+        drawn.append(Schedule(Origin(trace=str(path)), made.setup, tuple(made.steps)))
+    if not drawn:
         raise ConformError(
             f"No trace of a closed model of consumer groups is in {', '.join(map(str, paths))}: "
             "traces/members has some.",
             USAGE,
         )
-    return found, left_out
+    return drawn, left_out
 
 
 def _busiest(trace: Trace) -> str:

@@ -26,9 +26,9 @@ class View:
     """Member epochs that answers told since the last join was seen."""
     joined: bool = False
     """Was a heartbeat answered with an epoch above 0, and nothing since that ends the membership?"""
-    told: Partitions = NOTHING
+    assigned: Partitions = NOTHING
     """The last assignment in an answer."""
-    ever_told: set[str] = field(default_factory=set)
+    ever_assigned: set[str] = field(default_factory=set)
     """Partitions of all answers since the last join, but for those acknowledged as given up."""
     before: set[str] = field(default_factory=set)
     """Partitions that answers gave to the incarnation before, until the join is answered."""
@@ -82,7 +82,7 @@ class View:
         if event.body.get("memberId"):
             self.ids.add(event.body["memberId"])
         if event.body["memberEpoch"] == 0:
-            self.before, self.ever_told, self.epochs = self.ever_told, set(), set()
+            self.before, self.ever_assigned, self.epochs = self.ever_assigned, set(), set()
             self.joined, self.reported, self.confirmed = False, None, False
         elif event.body["memberEpoch"] > 0 and self.joined:
             self.confirmed = True
@@ -91,7 +91,7 @@ class View:
             self.reported = owned
             self.shown = (self.shown | owned) & self.given
             # what the last answer tells is about to be given once more
-            self.ever_told -= self.ended - owned - self.told
+            self.ever_assigned -= self.ended - owned - self.assigned
 
     def _answer(self, event: Event) -> None:
         request = self.in_flight.pop(event.number, None)
@@ -107,8 +107,8 @@ class View:
             self.ids |= {body["memberId"]} if body.get("memberId") else set()
             self.epochs.add(body["memberEpoch"])
             if body.get("assignment") is not None:
-                self.told = partitions_of(body["assignment"]["assignedTopicPartitions"], self.names)
-                self.ever_told |= self.told
+                self.assigned = partitions_of(body["assignment"]["assignedTopicPartitions"], self.names)
+                self.ever_assigned |= self.assigned
         elif body["errorCode"] == 111:
             self.fatal = True
 
@@ -145,7 +145,7 @@ class View:
                 self.ids, self.running, self.reported = set(), None, None
                 for known in (self.given, self.using, self.shown, self.ended):
                     known.clear()
-                for known in (self.ever_told, self.before):
+                for known in (self.ever_assigned, self.before):
                     known.clear()
                 self.epochs.clear()
                 self.in_flight.clear()

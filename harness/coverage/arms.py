@@ -129,17 +129,17 @@ class _Tree:
             if node.tag == "UserDefinedOpKind" and node.find("body") is not None
         }
         constant = self._constants(defined)
-        found: dict[tuple[str, Place], Extent] = {}
+        by_place: dict[tuple[str, Place], Extent] = {}
         for uid, node in defined.items():
             module, begin, end = _location(node)
-            if module not in self.own or uid in self.local | constant or (module, begin) in found:
+            if module not in self.own or uid in self.local | constant or (module, begin) in by_place:
                 continue
             name = node.findtext("uniquename", "").rpartition("!")[2]
             arms = {(arm.begin, arm.end): arm for arm in self._arms(node, module, name)}
             if arms:
                 ordered = tuple(sorted(arms.values()))
-                found[module, begin] = Extent(module, begin[0], end[0], name, ordered)
-        return sorted(found.values())
+                by_place[module, begin] = Extent(module, begin[0], end[0], name, ordered)
+        return sorted(by_place.values())
 
     def _constants(self, defined: dict[str, Element]) -> set[str]:
         """The definitions that TLC computes before the search, and what these use."""
@@ -148,13 +148,13 @@ class _Tree:
             for uid, node in defined.items()
             if uid not in self.local and _level(node) == 0 and node.findtext("arity") == "0"
         ]
-        found: set[str] = set()
+        names: set[str] = set()
         while waiting:
             uid = waiting.pop()
-            if uid not in found and uid in defined:
-                found.add(uid)
+            if uid not in names and uid in defined:
+                names.add(uid)
                 waiting += [name.findtext("UID", "") for name in defined[uid].iter("UserDefinedOpKindRef")]
-        return found
+        return names
 
     def _arms(self, definition: Element, module: str, name: str) -> Iterator[Arm]:
         """The arms of one definition, without those that lie in another module (of an INSTANCE)."""

@@ -31,11 +31,11 @@ Traces: TypeAlias = Mapping[str, Sequence[Trace]]
 
 def traces_by_model(folder: Path) -> Traces:
     """The traces in a folder and below by the models that they name; none where there is no such folder."""
-    found: dict[str, list[Trace]] = {}
+    by_model: dict[str, list[Trace]] = {}
     for path in sorted(folder.rglob(f"*{ITF}")):
         trace = read_trace(path)
-        found.setdefault(str(trace.meta.get("model", "")), []).append(trace)
-    return found
+        by_model.setdefault(str(trace.meta.get("model", "")), []).append(trace)
+    return by_model
 
 
 def follow(
@@ -47,10 +47,10 @@ def follow(
     """
     model = entry.model()
     progress(f"reading its expressions, to follow {len(traces)} traces")
-    found = extents(model.module, limits, model.libraries)
-    reached.add(found)
+    all_extents = extents(model.module, limits, model.libraries)
+    reached.add(all_extents)
     reached.followed[entry.name] = len(traces)
-    wanted = reached.open_arms(found)
+    wanted = reached.open_arms(all_extents)
     if not wanted:
         return 0
     with tempfile.TemporaryDirectory(prefix="conform-coverage-") as name:

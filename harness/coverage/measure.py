@@ -37,10 +37,10 @@ class Reached:
     idle: list[str] = field(default_factory=list)
     followed: dict[str, int] = field(default_factory=dict)
 
-    def add(self, found: Sequence[Extent]) -> None:
+    def add(self, extents: Sequence[Extent]) -> None:
         """Add definitions. A definition may have arms in some models only: constants use it in the others."""
         known = {(one.module, one.first): one for one in self.extents}
-        for extent in found:
+        for extent in extents:
             before = known.get((extent.module, extent.first))
             if before and before != extent:
                 self.extents.discard(before)
@@ -55,9 +55,9 @@ class Reached:
         self.idle = [name for name in self.idle if name not in models]
         self.followed = {name: count for name, count in self.followed.items() if name not in models}
 
-    def open_arms(self, found: Sequence[Extent]) -> list[Arm]:
+    def open_arms(self, extents: Sequence[Extent]) -> list[Arm]:
         """The arms of these definitions that no model has reached."""
-        return [arm for extent in found for arm in extent.arms if arm not in self.by]
+        return [arm for extent in extents for arm in extent.arms if arm not in self.by]
 
 
 def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) -> int:
@@ -69,11 +69,11 @@ def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) 
     """
     model = entry.model()
     progress("reading its expressions")
-    found = extents(model.module, limits, model.libraries)
-    reached.add(found)
+    all_extents = extents(model.module, limits, model.libraries)
+    reached.add(all_extents)
     reached.begun.pop(entry.name, None)
     reached.followed.pop(entry.name, None)
-    wanted = reached.open_arms(found)
+    wanted = reached.open_arms(all_extents)
     if not wanted:
         reached.idle.append(entry.name)
         return 0
@@ -98,8 +98,8 @@ def _new(
     first, result = _run(model, wanted, replace(limits, timeout=brief), progress)
     others = [arm for arm in wanted if arm not in first]
     if result is None and (limits.timeout is None or limits.timeout > brief):
-        found, result = _run(model, others, limits, progress)
-        first |= found
+        arms, result = _run(model, others, limits, progress)
+        first |= arms
     if result and (different := compare(entry.expected(), result.facts())):
         figures = ", ".join(f"{one.what} {one.got}, expected {one.expected}" for one in different)
         raise EngineError(Failure.CRASH, f"The copy of {entry.name} with counted arms gives {figures}.")

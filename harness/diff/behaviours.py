@@ -62,7 +62,7 @@ class Step:
     """One step by numbers: the value of `step` (or the name of the action), the state after it, and what is
     compared of both."""
 
-    said: Number
+    label: Number
     after: Number
     outcome: Outcome
 
@@ -193,7 +193,7 @@ class Behaviours:
 
     def count(self) -> int:
         """Number of steps."""
-        return sum(len(found) for inputs in self.steps.values() for found in inputs.values())
+        return sum(len(steps) for inputs in self.steps.values() for steps in inputs.values())
 
     def whole(self, state: Number, number: Number | None) -> State:
         """A state as an engine would write it into a trace, with the step that led to it."""
@@ -220,33 +220,33 @@ def behaviours(
     model: Model, space: Space, *, limits: Limits, log: Path, progress: Progress = silent
 ) -> Behaviours:
     """The state graph of a model, by TLC. ConformError for one that does not record its steps."""
-    found = Behaviours(model, space, has_step=STEP in declared_variables(model.module))
-    if not found.has_step:
-        _read_labels(found, limits, log, progress)
-        return found
+    result = Behaviours(model, space, has_step=STEP in declared_variables(model.module))
+    if not result.has_step:
+        _read_labels(result, limits, log, progress)
+        return result
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         dot = Path(folder) / "graph.dot"
         nodes = dump(model, dot, limits=limits, log=log, progress=progress, beyond_bounds=True)
         progress("reading the state graph")
         with space.lock:
-            read = _read_dump(found, dot)
+            read = _read_dump(result, dot)
         if read != nodes:
             raise ConformError(
                 f"TLC wrote {read:,} of {nodes:,} nodes of the graph of {model.name}: is the disk full?",
                 ENGINE_FAILED,
             )
-    known = {step.said for inputs in found.steps.values() for steps in inputs.values() for step in steps}
-    if known == {found.said_first}:
+    known = {step.label for inputs in result.steps.values() for steps in inputs.values() for step in steps}
+    if known == {result.said_first}:
         raise ConformError(
             f"The model {model.name} does not record its steps, so they cannot be compared; "
             f"name it with --check for its properties alone."
         )
-    return found
+    return result
 
 
-def _read_dump(found: Behaviours, dot: Path) -> int:
+def _read_dump(read: Behaviours, dot: Path) -> int:
     """Fill in what `harness.transitions.dump` wrote; how many nodes that is."""
-    text = _Text(found.space)
+    text = _Text(read.space)
     states: dict[int, Number] = {}
     leaves: dict[int, tuple[Number, Number]] = {}
     edges: list[tuple[int, int]] = []
@@ -262,14 +262,14 @@ def _read_dump(found: Behaviours, dot: Path) -> int:
                 elif name not in states:
                     states[name] = state
                 if node[3]:
-                    found.initial.append(state)
-                    found.said_first = step
-    found.initial = list(dict.fromkeys(found.initial))
-    found.steps = {state: {} for state in states.values()}
+                    read.initial.append(state)
+                    read.said_first = step
+    read.initial = list(dict.fromkeys(read.initial))
+    read.steps = {state: {} for state in states.values()}
     for source, target in dict.fromkeys(edges):
         if target in leaves:
             state, step = leaves[target]
-            found.add(states[source], step, state)
+            read.add(states[source], step, state)
     return len(states) + len(leaves)
 
 
@@ -298,23 +298,23 @@ class _Text:
         return self._space.state(values), step, leaf
 
 
-def _read_labels(found: Behaviours, limits: Limits, log: Path, progress: Progress) -> None:
+def _read_labels(read: Behaviours, limits: Limits, log: Path, progress: Progress) -> None:
     """Fill in the state graph of a specification without `step`: its steps are named by TLC's labels."""
-    graph = dump_graph(found.model, limits=limits, log=log, progress=progress)
-    with found.space.lock:
-        _take_labels(found, graph)
+    graph = dump_graph(read.model, limits=limits, log=log, progress=progress)
+    with read.space.lock:
+        _take_labels(read, graph)
 
 
-def _take_labels(found: Behaviours, graph: nx.MultiDiGraph) -> None:
-    space = found.space
+def _take_labels(read: Behaviours, graph: nx.MultiDiGraph) -> None:
+    space = read.space
     number: dict[int, Number] = {
         node: space.state({name: space.values(value) for name, value in state.items()})
         for node, state in graph.nodes(data="state")
     }
-    found.initial = [number[node] for node in graph.graph["initial"]]
-    found.steps = {state: {} for state in number.values()}
+    read.initial = [number[node] for node in graph.graph["initial"]]
+    read.steps = {state: {} for state in number.values()}
     for source, target, action in graph.edges(keys=True):
-        found.add(number[source], space.values(action), number[target])
+        read.add(number[source], space.values(action), number[target])
 
 
 def _input(step: Value, beside: Collection[str]) -> Value:

@@ -82,7 +82,7 @@ def compare(a: Behaviours, b: Behaviours) -> Comparison:
     both = {state: (states_a[state], states_b[state]) for state in states_a if state in states_b}
     first_a = {a.space.compared(state) for state in a.initial}
     first_b = {b.space.compared(state) for state in b.initial}
-    found = Comparison(
+    comparison = Comparison(
         a,
         b,
         both,
@@ -100,24 +100,24 @@ def compare(a: Behaviours, b: Behaviours) -> Comparison:
             more_b = tuple(step for outcome, step in outcomes_b.items() if outcome not in outcomes_a)
             different = Different(source, one, more_a, more_b)
             if more_a or more_b:
-                found.different.append(different)
+                comparison.different.append(different)
             step = next(iter((outcomes_a or outcomes_b).values()))
-            found.counts.setdefault(a.space.action(step.said), Counter())[different.kind] += 1
-    return found
+            comparison.counts.setdefault(a.space.action(step.label), Counter())[different.kind] += 1
+    return comparison
 
 
-def _by_compared(found: Behaviours) -> dict[Number, list[Number]]:
+def _by_compared(behaviours: Behaviours) -> dict[Number, list[Number]]:
     states: dict[Number, list[Number]] = {}
-    for state in found.steps:
-        states.setdefault(found.space.compared(state), []).append(state)
+    for state in behaviours.steps:
+        states.setdefault(behaviours.space.compared(state), []).append(state)
     return states
 
 
-def _steps(found: Behaviours, states: list[Number]) -> dict[Number, dict[Outcome, Step]]:
+def _steps(behaviours: Behaviours, states: list[Number]) -> dict[Number, dict[Outcome, Step]]:
     """The steps from states that are compared as one, by input and outcome."""
     steps: dict[Number, dict[Outcome, Step]] = {}
     for state in states:
-        for one, own in found.steps[state].items():
+        for one, own in behaviours.steps[state].items():
             outcomes = steps.setdefault(one, {})
             for step in own:
                 outcomes.setdefault(step.outcome, step)
@@ -127,20 +127,20 @@ def _steps(found: Behaviours, states: list[Number]) -> dict[Number, dict[Outcome
 class Ways:
     """Shortest ways to states: by steps that both versions have where there is such a way."""
 
-    def __init__(self, found: Comparison) -> None:
-        self._space = found.space
-        self._a = _search([(state,) for state in found.a.initial], lambda at: _moves(found.a, at))
-        self._b = _search([(state,) for state in found.b.initial], lambda at: _moves(found.b, at))
+    def __init__(self, comparison: Comparison) -> None:
+        self._space = comparison.space
+        self._a = _search([(state,) for state in comparison.a.initial], lambda at: _moves(comparison.a, at))
+        self._b = _search([(state,) for state in comparison.b.initial], lambda at: _moves(comparison.b, at))
         firsts: list[_Place] = [
             (one, other)
-            for one in found.a.initial
-            for other in found.b.initial
-            if found.space.compared(one) == found.space.compared(other)
+            for one in comparison.a.initial
+            for other in comparison.b.initial
+            if comparison.space.compared(one) == comparison.space.compared(other)
         ]
-        self._both = _search(firsts, lambda at: _common_moves(found, at))
+        self._both = _search(firsts, lambda at: _common_moves(comparison, at))
         self._common: dict[Number, tuple[Number, ...]] = {}
         for place in self._both:
-            self._common.setdefault(found.space.compared(place[0]), place)
+            self._common.setdefault(comparison.space.compared(place[0]), place)
         self._nearest_a = self._nearest(self._a)
         self._nearest_b = self._nearest(self._b)
 
@@ -162,15 +162,15 @@ class Ways:
             )
         return self._own(self._a, self._nearest_a, state), self._own(self._b, self._nearest_b, state)
 
-    def _nearest(self, found: _Found) -> dict[Number, _Place]:
+    def _nearest(self, search: _Found) -> dict[Number, _Place]:
         nearest: dict[Number, _Place] = {}
-        for place in found:
+        for place in search:
             nearest.setdefault(self._space.compared(place[0]), place)
         return nearest
 
     @staticmethod
-    def _own(found: _Found, nearest: dict[Number, _Place], state: Number) -> Way:
-        return tuple((at[0], steps[0] if steps else None) for at, steps in _back(found, nearest[state]))
+    def _own(search: _Found, nearest: dict[Number, _Place], state: Number) -> Way:
+        return tuple((at[0], steps[0] if steps else None) for at, steps in _back(search, nearest[state]))
 
 
 _Place: TypeAlias = tuple[Number, ...]
@@ -182,40 +182,40 @@ _Found: TypeAlias = dict[_Place, tuple[_Place, _Said] | None]
 
 
 def _search(firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Said, _Place]]]) -> _Found:
-    found: _Found = dict.fromkeys(firsts)
-    queue = deque(found)
+    reached: _Found = dict.fromkeys(firsts)
+    queue = deque(reached)
     while queue:
         at = queue.popleft()
         for steps, to in moves(at):
-            if to not in found:
-                found[to] = at, steps
+            if to not in reached:
+                reached[to] = at, steps
                 queue.append(to)
-    return found
+    return reached
 
 
 def _moves(behaviours: Behaviours, at: _Place) -> Iterator[tuple[_Said, _Place]]:
     for steps in behaviours.steps[at[0]].values():
         for step in steps:
             if step.after in behaviours.steps:
-                yield (step.said,), (step.after,)
+                yield (step.label,), (step.after,)
 
 
-def _common_moves(found: Comparison, at: _Place) -> Iterator[tuple[_Said, _Place]]:
+def _common_moves(comparison: Comparison, at: _Place) -> Iterator[tuple[_Said, _Place]]:
     """Steps of the same input and outcome in both versions."""
-    other = found.b.steps[at[1]]
-    for one, steps in found.a.steps[at[0]].items():
+    other = comparison.b.steps[at[1]]
+    for one, steps in comparison.a.steps[at[0]].items():
         outcomes = {step.outcome: step for step in other.get(one, ())}
         for step in steps:
             mate = outcomes.get(step.outcome)
-            if mate and step.after in found.a.steps and mate.after in found.b.steps:
-                yield (step.said, mate.said), (step.after, mate.after)
+            if mate and step.after in comparison.a.steps and mate.after in comparison.b.steps:
+                yield (step.label, mate.label), (step.after, mate.after)
 
 
-def _back(found: _Found, place: _Place) -> list[tuple[_Place, _Said | None]]:
+def _back(reached: _Found, place: _Place) -> list[tuple[_Place, _Said | None]]:
     way: list[tuple[_Place, _Said | None]] = []
-    came = found[place]
+    came = reached[place]
     while came:
         way.append((place, came[1]))
         place = came[0]
-        came = found[place]
+        came = reached[place]
     return [(place, None), *reversed(way)]

@@ -64,10 +64,10 @@ def edits(a: Side, b: Side, models: Sequence[tuple[Model, Model]]) -> Edits:
         for path in dependencies(model.module)
         if not path.stem.startswith(OPERATOR)
     )
-    found = [edit for name in sorted(modules) for edit in _definitions(name, a.folder, b.folder)]
+    changed = [edit for name in sorted(modules) for edit in _definitions(name, a.folder, b.folder)]
     constants = {one.name: one for pair in models for one in _constants(a, b, *pair)}
     lines = [line for pair in models for line in _configurations(a, b, *pair)]
-    return Edits(tuple(found), tuple(constants.values()), tuple(lines))
+    return Edits(tuple(changed), tuple(constants.values()), tuple(lines))
 
 
 def _definitions(module: str, a: Path, b: Path) -> Iterator[Edit]:
@@ -87,12 +87,12 @@ def definitions(module: Path) -> dict[str, list[str]]:
     text = strip_comments(read_text(module, "The module"))
     places = [(match.start(), match[1]) for match in _DEFINITION.finditer(text)]
     ends = [start for start, _ in places[1:]] + [len(text)]
-    found = {_HEAD: text[: places[0][0] if places else len(text)]}
+    texts = {_HEAD: text[: places[0][0] if places else len(text)]}
     for (start, name), end in zip(places, ends, strict=True):
-        found[name] = found.get(name, "") + text[start:end]
+        texts[name] = texts.get(name, "") + text[start:end]
     return {
         name: [line.rstrip() for line in part.splitlines() if line.strip(" -=")]
-        for name, part in found.items()
+        for name, part in texts.items()
     }
 
 

@@ -75,22 +75,22 @@ class Group:
     example: Example
 
 
-def groups(found: Comparison, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]) -> list[Group]:
+def groups(comparison: Comparison, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]) -> list[Group]:
     """The differences by kind, those of inputs that are answered otherwise first, the most frequent first.
 
     `meta_a` and `meta_b` go into the traces.
     """
-    if not found.different:
+    if not comparison.different:
         return []
-    ways = Ways(found)
+    ways = Ways(comparison)
     alike: dict[Signature, list[Different]] = {}
-    for one in found.different:
-        alike.setdefault(_signature(found, one), []).append(one)
+    for one in comparison.different:
+        alike.setdefault(_signature(comparison, one), []).append(one)
     made = []
     for (kind, action, a, b, about), members in alike.items():
-        first = min(members, key=lambda one: (ways.length(one.source), _simplicity(found, one)))
-        example = _example(found, ways, first, meta_a, meta_b)
-        ids = _requirements(found, members)
+        first = min(members, key=lambda one: (ways.length(one.source), _simplicity(comparison, one)))
+        example = _example(comparison, ways, first, meta_a, meta_b)
+        ids = _requirements(comparison, members)
         states = len({one.source for one in members})
         made.append(Group(kind, action, a, b, about, len(members), states, ids, example))
     return sorted(
@@ -98,35 +98,35 @@ def groups(found: Comparison, meta_a: Mapping[str, Any], meta_b: Mapping[str, An
     )
 
 
-def _signature(found: Comparison, one: Different) -> Signature:
-    value = found.space.values.value
-    actions = {found.space.action(step.said) for step in (*one.a, *one.b)}
-    ways = (tuple(sorted({way_of(value(step.said)) for step in steps})) for steps in (one.a, one.b))
+def _signature(comparison: Comparison, one: Different) -> Signature:
+    value = comparison.space.values.value
+    actions = {comparison.space.action(step.label) for step in (*one.a, *one.b)}
+    ways = (tuple(sorted({way_of(value(step.label)) for step in steps})) for steps in (one.a, one.b))
     a, b = ways
-    return one.kind, " or ".join(sorted(actions)), a, b, tuple(sorted(_about(found, one)))
+    return one.kind, " or ".join(sorted(actions)), a, b, tuple(sorted(_about(comparison, one)))
 
 
-def _about(found: Comparison, one: Different) -> set[str]:
+def _about(comparison: Comparison, one: Different) -> set[str]:
     """The aspects in which outcomes differ; where the members differ, that alone."""
-    value, read = found.space.values.value, found.space.read
-    source_a, source_b = (states[0] for states in found.both[one.source])
-    who = _who(value((one.a or one.b)[0].said))
+    value, read = comparison.space.values.value, comparison.space.read
+    source_a, source_b = (states[0] for states in comparison.both[one.source])
+    who = _who(value((one.a or one.b)[0].label))
     come_a = {text for step in one.a for text in membership(read(source_a), read(step.after))}
     come_b = {text for step in one.b for text in membership(read(source_b), read(step.after))}
     if come_a != come_b or one.kind is not Kind.CHANGED:
         return {"who is a member"} if come_a != come_b else set()
     about: set[str] = set()
-    for a, b in _pairs(found, one):
+    for a, b in _pairs(comparison, one):
         if a.outcome[0] != b.outcome[0]:
             about.add("the response")
-        after_a, after_b = (found.space.read(step.outcome[1]) for step in (a, b))
+        after_a, after_b = (comparison.space.read(step.outcome[1]) for step in (a, b))
         about |= {aspect(path, who) for path, _, _ in changes(after_a, after_b)}
     return about
 
 
-def _pairs(found: Comparison, one: Different) -> Iterator[tuple[Step, Step]]:
+def _pairs(comparison: Comparison, one: Different) -> Iterator[tuple[Step, Step]]:
     """Each outcome of one version with the most similar one of the other."""
-    read = found.space.read
+    read = comparison.space.read
     if len(one.a) == len(one.b) == 1:
         yield one.a[0], one.b[0]
         return
@@ -141,17 +141,17 @@ def _who(step: Any) -> str:
     return str(step.get("member", "")) if isinstance(step, frozendict) else ""
 
 
-def _simplicity(found: Comparison, one: Different) -> tuple[int, str]:
+def _simplicity(comparison: Comparison, one: Different) -> tuple[int, str]:
     """The order of examples that are equally short: the simplest input first."""
-    request = input_of(found.space.values.value((one.a or one.b)[0].said), frozendict())
+    request = input_of(comparison.space.values.value((one.a or one.b)[0].label), frozendict())
     return len(request), request
 
 
-def _requirements(found: Comparison, members: Iterable[Different]) -> tuple[str, ...]:
-    steps = {step.said for one in members for step in (*one.a, *one.b)}
+def _requirements(comparison: Comparison, members: Iterable[Different]) -> tuple[str, ...]:
+    steps = {step.label for one in members for step in (*one.a, *one.b)}
     ways: dict[tuple[str, str, str], None] = {}
     for number in sorted(steps):
-        step = found.space.values.value(number)
+        step = comparison.space.values.value(number)
         response = step.get("response") if isinstance(step, frozendict) else None
         if isinstance(step, frozendict) and isinstance(response, frozendict):
             ways[str(step.get("action")), str(step.get("branch", "")), str(response.get("error", ""))] = None
@@ -159,26 +159,26 @@ def _requirements(found: Comparison, members: Iterable[Different]) -> tuple[str,
 
 
 def _example(
-    found: Comparison, ways: Ways, one: Different, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]
+    comparison: Comparison, ways: Ways, one: Different, meta_a: Mapping[str, Any], meta_b: Mapping[str, Any]
 ) -> Example:
     way_a, way_b = ways.to(one.source)
-    before_a, before_b = found.a.whole(*way_a[-1]), found.b.whole(*way_b[-1])
-    came_a = [_outcome(found, before_a, step) for step in one.a]
-    came_b = [_outcome(found, before_b, step) for step in one.b]
-    first = found.space.values.value((one.a or one.b)[0].said)
+    before_a, before_b = comparison.a.whole(*way_a[-1]), comparison.b.whole(*way_b[-1])
+    came_a = [_outcome(comparison, before_a, step) for step in one.a]
+    came_b = [_outcome(comparison, before_b, step) for step in one.b]
+    first = comparison.space.values.value((one.a or one.b)[0].label)
     return Example(
-        tuple(_lines(found.a, way_a)),
-        tuple(_lines(found.b, way_b)),
+        tuple(_lines(comparison.a, way_a)),
+        tuple(_lines(comparison.b, way_b)),
         input_of(first, before_a),
-        _came(found.a, way_a, one.a, came_a, came_b, meta_a),
-        _came(found.b, way_b, one.b, came_b, came_a, meta_b),
+        _came(comparison.a, way_a, one.a, came_a, came_b, meta_a),
+        _came(comparison.b, way_b, one.b, came_b, came_a, meta_b),
     )
 
 
-def _outcome(found: Comparison, before: State, step: Step) -> tuple[str, list[str]]:
+def _outcome(comparison: Comparison, before: State, step: Step) -> tuple[str, list[str]]:
     """The answer, and what changes."""
-    answer = answer_of(found.space.values.value(step.said))
-    return answer, effects(parted(before)[0], found.space.read(step.after))
+    answer = answer_of(comparison.space.values.value(step.label))
+    return answer, effects(parted(before)[0], comparison.space.read(step.after))
 
 
 def _came(
@@ -195,7 +195,7 @@ def _came(
             answer,
             answer in answers,
             tuple((text, text in elsewhere) for text in texts),
-            _trace(behaviours, (*way, (step.after, step.said)), meta),
+            _trace(behaviours, (*way, (step.after, step.label)), meta),
         )
         for step, (answer, texts) in zip(steps, own, strict=True)
     )

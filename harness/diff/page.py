@@ -24,16 +24,16 @@ _WIDE: Final = 110
 _CSS: Final = Path(__file__).parents[1] / "report" / "sequence.css"
 
 
-def page(found: Diff, written: dict[int, str]) -> str:
+def page(result: Diff, written: dict[int, str]) -> str:
     """The page. `written` names the file of each trace, by its `id`."""
     return template(Path(__file__).parent, _TEMPLATE).render(
-        a=found.a,
-        b=found.b,
-        engine=found.engine,
-        edits=found.edits,
-        models=[_model(one) for one in found.models],
-        verdict=verdict(found),
-        broken=bool(found.broken),
+        a=result.a,
+        b=result.b,
+        engine=result.engine,
+        edits=result.edits,
+        models=[_model(one) for one in result.models],
+        verdict=verdict(result),
+        broken=bool(result.broken),
         kinds=list(Kind),
         titles=TITLES,
         diagram_style=Markup(_CSS.read_text(encoding="utf-8")),

@@ -80,14 +80,14 @@ def cited(model: Model, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         bodies |= definitions(path)
         for place, words in in_module(path, read_text(path, "The module")):
             comments.setdefault(place.partition(".")[2], []).extend(_ID.findall(words))
-    found = {}
+    by_name = {}
     for name in names:
         parts = re.findall(r"\w+", " ".join(bodies.get(name, [])))
         ids = comments.get(name) or [
             one for part in parts if part in bodies for one in comments.get(part, [])
         ]
-        found[name] = tuple(dict.fromkeys(ids))
-    return found
+        by_name[name] = tuple(dict.fromkeys(ids))
+    return by_name
 
 
 class _Checks:

@@ -23,7 +23,7 @@ SHOWN: Final = 3
 """How many kinds of differences of a model the terminal shows; the page and the JSON have all."""
 
 
-def write_traces(found: Diff, folder: Path) -> dict[int, str]:
+def write_traces(result: Diff, folder: Path) -> dict[int, str]:
     """Write every example and counterexample as ITF; where each trace (by its `id`) is, relative to it."""
     output_folder(folder)
     written: dict[int, str] = {}
@@ -32,7 +32,7 @@ def write_traces(found: Diff, folder: Path) -> dict[int, str]:
         write_trace(folder / f"{name}.itf.json", trace)
         written[id(trace)] = f"{name}.itf.json"
 
-    for one in found.models:
+    for one in result.models:
         for number, group in enumerate(one.groups, start=1):
             for side, came in (("a", group.example.a), ("b", group.example.b)):
                 for index, each in enumerate(came, start=1):
@@ -49,19 +49,19 @@ def _file(one: Compared) -> str:
     return one.wanted.name.replace(" ", "-")
 
 
-def to_json(found: Diff, exit_code: int, written: dict[int, str], folder: Path) -> Json:
+def to_json(result: Diff, exit_code: int, written: dict[int, str], folder: Path) -> Json:
     """For `--json`. The traces are named by their paths."""
     places = {key: str(folder / name) for key, name in written.items()}
     return {
         "command": "diff",
         "exit_code": exit_code,
-        "a": found.a,
-        "b": found.b,
-        "engine": found.engine,
-        "edits": [asdict(edit) for edit in found.edits.definitions],
-        "constants": [asdict(constant) for constant in found.edits.constants],
-        "configuration": list(found.edits.configuration),
-        "models": [_model(one, places) for one in found.models],
+        "a": result.a,
+        "b": result.b,
+        "engine": result.engine,
+        "edits": [asdict(edit) for edit in result.edits.definitions],
+        "constants": [asdict(constant) for constant in result.edits.constants],
+        "configuration": list(result.edits.configuration),
+        "models": [_model(one, places) for one in result.models],
         "page": str(folder / "index.html"),
     }
 
@@ -90,18 +90,18 @@ def _model(one: Compared, places: dict[int, str]) -> Json:
 def states(one: Compared) -> dict[str, int]:
     """Numbers of states that both versions reach and that one alone reaches, and of the steps that leave
     them."""
-    found = one.comparison
-    assert found is not None
+    comparison = one.comparison
+    assert comparison is not None
     return {
-        "both": len(found.both),
-        "only_a": len(found.only_a),
-        "only_b": len(found.only_b),
-        "steps_from_only_a": sum(len(s) for at in found.only_a for s in found.a.steps[at].values()),
-        "steps_from_only_b": sum(len(s) for at in found.only_b for s in found.b.steps[at].values()),
-        "initial_only_a": found.initial_a,
-        "initial_only_b": found.initial_b,
-        "steps_a": found.a.count(),
-        "steps_b": found.b.count(),
+        "both": len(comparison.both),
+        "only_a": len(comparison.only_a),
+        "only_b": len(comparison.only_b),
+        "steps_from_only_a": sum(len(s) for at in comparison.only_a for s in comparison.a.steps[at].values()),
+        "steps_from_only_b": sum(len(s) for at in comparison.only_b for s in comparison.b.steps[at].values()),
+        "initial_only_a": comparison.initial_a,
+        "initial_only_b": comparison.initial_b,
+        "steps_a": comparison.a.count(),
+        "steps_b": comparison.b.count(),
     }
 
 
@@ -172,25 +172,25 @@ def trace_lines(trace: Trace) -> list[str]:
     return lines
 
 
-def summary(found: Diff, written: dict[int, str], folder: Path) -> Iterator[str]:
+def summary(result: Diff, written: dict[int, str], folder: Path) -> Iterator[str]:
     """The lines for a terminal."""
-    yield f"A: {found.a}"
-    yield f"B: {found.b}"
-    yield from _edits(found)
-    for one in found.models:
+    yield f"A: {result.a}"
+    yield f"B: {result.b}"
+    yield from _edits(result)
+    for one in result.models:
         yield ""
-        yield f"{one.wanted.name}{f' ({one.bounds})' if one.bounds else ''}, {found.engine}"
+        yield f"{one.wanted.name}{f' ({one.bounds})' if one.bounds else ''}, {result.engine}"
         if one.comparison:
             yield from _behaviours(one, written, folder)
         yield from _properties(one, written, folder)
 
 
-def _edits(found: Diff) -> Iterator[str]:
-    for constant in found.edits.constants:
+def _edits(result: Diff) -> Iterator[str]:
+    for constant in result.edits.constants:
         yield f"edited: {constant.name}: {constant.a} → {constant.b} ({constant.sentence})"
-    for edit in found.edits.definitions:
+    for edit in result.edits.definitions:
         yield f"edited: {edit.module}: {edit.definition} {edit.change}"
-    for line in found.edits.configuration:
+    for line in result.edits.configuration:
         yield f"edited: {line}"
 
 
@@ -252,15 +252,15 @@ def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterato
             yield f"    after {steps} steps: {folder / written[id(shown.counterexample)]}"
 
 
-def verdict(found: Diff) -> str:
+def verdict(result: Diff) -> str:
     """The whole in a sentence."""
-    if not found.edits.any:
+    if not result.edits.any:
         return "the two versions say the same, so nothing was run"
-    if found.broken:
-        names = ", ".join(f"{prop.title} of {model}" for model, prop in found.broken)
+    if result.broken:
+        names = ", ".join(f"{prop.title} of {model}" for model, prop in result.broken)
         return f"no longer holds: {names}"
-    compared = [one.comparison for one in found.models if one.comparison]
+    compared = [one.comparison for one in result.models if one.comparison]
     same = "the same behaviours within the bounds; " if compared and all(c.same for c in compared) else ""
-    if not any(one.properties for one in found.models):
+    if not any(one.properties for one in result.models):
         return f"{same}no properties are checked"
     return f"{same}every property still holds"

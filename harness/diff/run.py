@@ -95,7 +95,9 @@ class Diff:
     @property
     def broken(self) -> list[tuple[str, Property]]:
         """The properties that no longer hold, each with its model."""
-        return [(one.wanted.name, found) for one in self.models for found in one.properties if found.broken]
+        return [
+            (one.wanted.name, checked) for one in self.models for checked in one.properties if checked.broken
+        ]
 
 
 def diff(
@@ -174,15 +176,15 @@ class _Runs:
         """Wait for all of it."""
         graphs = [run.result() for run in self._graphs]
         judged = [run.result() for run in self._judged]
-        found = compare(*graphs) if graphs else None
+        comparison = compare(*graphs) if graphs else None
         metas = [_meta(side, model, self._sides) for side, model in zip(self._sides, self._pair, strict=True)]
         return Compared(
             self._asked,
             self._sides[0].bounds(self._asked.a),
             (judged[0].distinct_states, judged[1].distinct_states),
             tuple(_properties(self._pair, *judged)),
-            found,
-            tuple(groups(found, *metas)) if found else (),
+            comparison,
+            tuple(groups(comparison, *metas)) if comparison else (),
         )
 
 

@@ -155,8 +155,8 @@ def _is_member(member: Any) -> bool:
 
 def effects(before: State, after: State) -> list[str]:
     """The changes in a step, in words, the most telling first."""
-    found = [(_rank(change), _change(change)) for change in changes(before, after)]
-    return [text for _, text in sorted(found, key=lambda item: item[0])] or [NOTHING]
+    ranked = [(_rank(change), _change(change)) for change in changes(before, after)]
+    return [text for _, text in sorted(ranked, key=lambda item: item[0])] or [NOTHING]
 
 
 def _rank(change: Change) -> int:

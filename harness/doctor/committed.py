@@ -62,8 +62,8 @@ _WORDS: Final = {"two members": "", "committed offsets": "offset", _STATIC: "sta
 @cache
 def states(dialect: str) -> tuple[State, ...]:
     """The first state of each sort in the traces of a dialect; a sort that they have not is left out."""
-    found = (_first(dialect, has) for has in _CHOSEN)
-    return tuple(state for state in found if state)
+    chosen = (_first(dialect, has) for has in _CHOSEN)
+    return tuple(state for state in chosen if state)
 
 
 def _first(dialect: str, has: str) -> State | None:

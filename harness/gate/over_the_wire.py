@@ -23,9 +23,10 @@ def examined(options: GateOptions, step: Step, progress: Progress) -> Done:
 
 def announced(options: GateOptions, step: Step) -> Done:
     """Say which dialect was found out before the first step."""
-    found = options.identified
-    assert found is not None  # as `steps_of` lists the step only then
-    message = found.dialect
-    if found.not_told_apart:
-        message += f"; not told apart from {', '.join(found.not_told_apart)}: give --dialect if it is another"
-    return Done(step, HOLDS, message, 0, {"name": step.name, **found.to_json()})
+    identification = options.identified
+    assert identification is not None  # as `steps_of` lists the step only then
+    message = identification.dialect
+    if identification.not_told_apart:
+        alike = ", ".join(identification.not_told_apart)
+        message += f"; not told apart from {alike}: give --dialect if it is another"
+    return Done(step, HOLDS, message, 0, {"name": step.name, **identification.to_json()})

@@ -78,11 +78,11 @@ def _groups(options: GateOptions, seed: int) -> Verdict:
         return Verdict(HOLDS, reason, {"name": f"seed {seed}"}, lacking=reason)
     question, parts = groups.SimulationOptions(seed=seed, events=EVENTS), PythonParts()
     result = groups.summed(question, [groups.run_seed(parts, question, seed)])
-    result.found = [groups.shrunk(parts, one) for one in result.found]
-    folder = output_folder(options.out / "simulate") if result.found else options.out
-    files = [folder / report.file_name(one) for one in result.found]
+    result.violations = [groups.shrunk(parts, one) for one in result.violations]
+    folder = output_folder(options.out / "simulate") if result.violations else options.out
+    files = [folder / report.file_name(one) for one in result.violations]
     message = f"{result.counts.events:,} events of whole groups on {REFERENCE}, {len(files)} violations"
-    for one, path in zip(result.found, files, strict=True):
+    for one, path in zip(result.violations, files, strict=True):
         groups_schedule.write_schedule(one.schedule, path)
         message += "\n" + "\n".join(report.explain(one, path, None))
     details = {"name": f"seed {seed}", **report.to_json(result, files, [None] * len(files))}
@@ -111,12 +111,12 @@ def _compared(options: GateOptions, seed: int, waivers: Waivers, progress: Progr
         )
         omitted = left_out(pair.dialects, pair.can)
     message = f"{result.steps:,} random steps on {options.target} and {REFERENCE}"
-    message += f", {len(result.found)} kinds of differences"
-    folder = output_folder(options.out / "simulate") if result.found else options.out
-    files = [folder / file_name(one.signature, seed) for one in result.found]
-    for one, path in zip(result.found, files, strict=True):
+    message += f", {len(result.divergences)} kinds of differences"
+    folder = output_folder(options.out / "simulate") if result.divergences else options.out
+    files = [folder / file_name(one.signature, seed) for one in result.divergences]
+    for one, path in zip(result.divergences, files, strict=True):
         write_schedule(one.schedule, path)
         message += "\n" + "\n".join(explain_divergence(schedules, one, path))
     details = to_json(schedules, result, pair.hidden, omitted, waivers, files)
-    exit_code = NOT_CONFORMANT if result.found else HOLDS
+    exit_code = NOT_CONFORMANT if result.divergences else HOLDS
     return Verdict(exit_code, message, {"name": f"seed {seed}", **details})

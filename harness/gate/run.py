@@ -130,10 +130,10 @@ class Gate:
         records = Records(self.options.manifest.folder)
         why = self.options.again.why.get(entry.name, "")
         if not why:
-            found = records.find(entry)
-            if found.counts:
-                return judge_record(entry, found)
-            why = found.why
+            record = records.find(entry)
+            if record.counts:
+                return judge_record(entry, record)
+            why = record.why
         limits = replace(self.options.limits, timeout=self._left())
         progress(f"{entry.name}: {why}")
         return check_entry(entry, records, self.options.out, limits, silent, why=why)
@@ -151,7 +151,7 @@ class Gate:
             one.scenario.file: lines for one in played if (lines := [*explain_scenario(one), *stale(one)])
         }
         errata = sum(len(one.scenario.errata) for one in played)
-        lines = [line for found in wrong.values() for line in found]
+        lines = [line for sentences in wrong.values() for line in sentences]
         message = f"{len(played)} scenarios, {errata} uncorrected states"
         message = "\n".join(
             [f"{message}: {counted(len(lines), 'difference')}", *lines] if lines else [message]
@@ -184,17 +184,17 @@ class Gate:
         message = "\n".join(
             [f"{steps}, {counted(result.differences, 'difference')}", *left_out(result, accepted)]
         )
-        found = self._causes(result, progress)
+        by_cause = self._causes(result, progress)
         if result.failures:
             message += "\ncauses, the most serious first:\n"
-            message += "".join(f"  {line}\n" for line in cause_lines(found[:MOST_CAUSES]))
-            if len(found) > MOST_CAUSES:
-                message += f"  and {len(found) - MOST_CAUSES} more, in the JSON\n"
-            shown = explain_causes(found, result.failures, target, dialect, self.options.wait_s)
+            message += "".join(f"  {line}\n" for line in cause_lines(by_cause[:MOST_CAUSES]))
+            if len(by_cause) > MOST_CAUSES:
+                message += f"  and {len(by_cause) - MOST_CAUSES} more, in the JSON\n"
+            shown = explain_causes(by_cause, result.failures, target, dialect, self.options.wait_s)
             message += "\n".join(shown)
         if sentence := not_loaded(result, target):
             message += f"\n{sentence}"
-        details = {"source": step.name, **to_json(result, target, dialect, accepted, found)}
+        details = {"source": step.name, **to_json(result, target, dialect, accepted, by_cause)}
         if not (result.judged or result.failures or result.not_loaded):
             return Done(step, HOLDS, "; ".join(not_replayed(result)), 0, details, Outcome.LEFT_OUT)
         exit_code = NOT_CONFORMANT if result.failures else HOLDS

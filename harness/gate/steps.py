@@ -120,20 +120,20 @@ class GateOptions:
 
 def steps_of(options: GateOptions) -> list[Step]:
     """Everything that will be done or is left out. ConformError if there is nothing to do."""
-    found: list[Step] = []
+    steps: list[Step] = []
     wire = over_the_wire(options.target)
     for kind in dict.fromkeys([*WIRE_KINDS, *KINDS] if wire else KINDS):
         if options.kinds is not None and kind not in options.kinds:
-            found.append(Step(kind, "all", "not asked for (--only)"))
+            steps.append(Step(kind, "all", "not asked for (--only)"))
         elif wire and kind not in WIRE_KINDS:
-            found.append(Step(kind, "all", NOT_OVER_THE_WIRE))
+            steps.append(Step(kind, "all", NOT_OVER_THE_WIRE))
         else:
-            found += _LISTED[kind](options)
-    if all(step.left_out for step in found):
+            steps += _LISTED[kind](options)
+    if all(step.left_out for step in steps):
         raise ConformError(
             f"There is nothing to do: no {' or '.join(sorted(options.wanted))} is there for {options.target}."
         )
-    return [*found, *([Step("waivers", "accepted")] if options.waivers else [])]
+    return [*steps, *([Step("waivers", "accepted")] if options.waivers else [])]
 
 
 def over_the_wire(target: str) -> bool:

@@ -57,17 +57,17 @@ def explained(
     by its signature if a difference is waived.
     """
     files = _Read()
-    found: dict[Place, str] = {}
+    changes: dict[Place, str] = {}
     of: dict[str, list[Failure]] = {}
     for failure in result.failures:
         step = files.step(failure)
         if step is not None and (name := without_constant(failure, step)):
-            found[failure.trace, failure.index] = name
+            changes[failure.trace, failure.index] = name
         else:
             of.setdefault(files.read(failure.trace).start.forms.name, []).append(failure)
     for base, failures in of.items():
-        found |= _explained(result, failures, base, dialect, files, progress, waives)
-    return found
+        changes |= _explained(result, failures, base, dialect, files, progress, waives)
+    return changes
 
 
 def _explained(
@@ -84,19 +84,19 @@ def _explained(
     for failure in failures:
         key = (failure.action, failure.branch, failure.error, *sorted(places(failure)))
         alike.setdefault(key, []).append(failure)
-    first = {key: min(found, key=lambda one: (one.index, one.trace)) for key, found in alike.items()}
+    first = {key: min(changes, key=lambda one: (one.index, one.trace)) for key, changes in alike.items()}
     tries = _Tries(result, list(first.values()), base, files, waives)
     known = {change: tries.explains(change, progress) for change in _changes(base)}
     if values_of(dialect) != values_of(base):
         known[SEVERAL] = tries.explains_as(dialect, progress)
     own = declared(dialect)
     best = sorted(known, key=lambda name: (name not in own, name == SEVERAL, -len(known[name])))
-    found: dict[Place, str] = {}
+    changes: dict[Place, str] = {}
     for key, one in first.items():
         place = one.trace, one.index
         if change := next((change for change in best if place in known[change]), ""):
-            found |= {(other.trace, other.index): change for other in alike[key]}
-    return found
+            changes |= {(other.trace, other.index): change for other in alike[key]}
+    return changes
 
 
 def _changes(dialect: str) -> list[str]:
@@ -160,7 +160,7 @@ class _Tries:
 
     def _of(self, dialect: str, failures: Sequence[Failure]) -> set[Place]:
         replayer = Replayer(PythonTarget(dialect), MANY, waives=self._waives)
-        found: dict[Place, set[str]] = {}
+        possible: dict[Place, set[str]] = {}
         others: set[str] = set()
         for name in dict.fromkeys(failure.trace for failure in failures):
             trace = self._files.read(name)
@@ -174,9 +174,9 @@ class _Tries:
                     and one.index in seen
                     and _observed_values(one) <= _observed_values(seen[one.index])
                 ):
-                    found[name, one.index] = set(places(one))
+                    possible[name, one.index] = set(places(one))
             others.update(*(places(seen[index]) for index in self._held(trace) if index in seen))
-        return {place for place, differing in found.items() if not differing & others}
+        return {place for place, differing in possible.items() if not differing & others}
 
     def _held(self, trace: DecodedTrace) -> list[int]:
         """The states of a trace after which the target was judged, and was as expected."""

@@ -132,8 +132,8 @@ class _Judge:
 
     def loss(self, dialect: str, probes: Iterable[Probe]) -> tuple[int, int]:
         """How many probes differ, and after how many operations in all."""
-        found = [self.distance(dialect, probe) for probe in probes]
-        return sum(map(bool, found)), sum(found)
+        distances = [self.distance(dialect, probe) for probe in probes]
+        return sum(map(bool, distances)), sum(distances)
 
     def improved(self, dialect: str) -> str:
         """The dialect after the best changes, one departure at a time, while one makes it fit all probes

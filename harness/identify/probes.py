@@ -100,20 +100,20 @@ class ProbedTarget:
         if self._configures:
             interval = {TARGET_INTERVAL: 0} if self._knows_interval else {}
             self._target.configure({**probe.settings, **interval})
-        found: list[Answer | str] = []
+        given: list[Answer | str] = []
         end = 0
         for operation in probe.operations:
             try:
                 answer = perform(self._target, operation, end)
                 if answer.records:
                     end = int(answer.records[-1]["offset"]) + 1
-                found.append(self._compared(answer))
+                given.append(self._compared(answer))
             except Refused:
-                found.append(REFUSED)
+                given.append(REFUSED)
             except UNREADABLE as error:
                 malformed(self._target, self._known, error)
-                found.append(MALFORMED)
-        return found
+                given.append(MALFORMED)
+        return given
 
     def _compared(self, answer: Answer) -> Answer:
         seen = self._view.of(answer)

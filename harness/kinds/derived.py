@@ -17,8 +17,8 @@ _FROM: Final = (
 """The parts of a description from which the state follows."""
 
 
-def calls_it_otherwise(kind: str, found: Sequence[Difference], view: View) -> bool:
+def calls_it_otherwise(kind: str, different: Sequence[Difference], view: View) -> bool:
     """Tell if a description agrees in all from which the state of the group follows, and not in that."""
-    if kind != CONSUMER.name or len(found) != 1 or found[0].path != "group.state":
+    if kind != CONSUMER.name or len(different) != 1 or different[0].path != "group.state":
         return False
-    return all(map(view.shows, _FROM)) and found[0].expected in _STATES and found[0].got in _STATES
+    return all(map(view.shows, _FROM)) and different[0].expected in _STATES and different[0].got in _STATES

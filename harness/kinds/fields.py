@@ -154,10 +154,10 @@ def partition_epochs(raw: Value) -> dict[str, dict[Partition, int]]:
 
 def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[T]:
     """All states of the trace `name`. ConformError (exit 2) with the first field that is not as asked."""
-    found = []
+    result = []
     for index, state in enumerate(states):
         try:
-            found.append(read(state))
+            result.append(read(state))
         except BadField as error:
             raise ConformError(f"{name}, state {index}: {error}.") from None
-    return found
+    return result

@@ -76,9 +76,9 @@ def _records() -> Iterator[str]:
 def fields(dialect: str) -> dict[str, list[str]]:
     """Record -> the fields of its value; what a target of the dialect may have besides is not compared."""
     listed = [*stable_group(dialect, True).records, committed_record(("foo", 0), 1, 0)]
-    found = {record["key"]["type"]: list(record["value"]) for record in listed}
+    by_type = {record["key"]["type"]: list(record["value"]) for record in listed}
     for name in sorted(PythonTarget(dialect).hello().unobserved):
         part, _, field = name.partition(".")
-        if part == "records" and field not in found:
-            found["ConsumerGroupCurrentMemberAssignment"].append(f"{field} (not compared)")
-    return found
+        if part == "records" and field not in by_type:
+            by_type["ConsumerGroupCurrentMemberAssignment"].append(f"{field} (not compared)")
+    return by_type

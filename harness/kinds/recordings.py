@@ -41,22 +41,22 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
 
     ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
     """
-    found = _first(path, group)
-    kind = MIGRATION if found.migrates else next((kind for kind in KINDS if found.api in kind.apis), CONSUMER)
+    first = _first(path, group)
+    kind = MIGRATION if first.migrates else next((kind for kind in KINDS if first.api in kind.apis), CONSUMER)
     reader = READERS.get(kind.name)
     if reader is None:
         raise ConformError(f"{path} is of a {kind.adjective} group, whose logs cannot be judged.", USAGE)
-    return reader(path, found.group, dialect or found.dialect).whole()
+    return reader(path, first.group, dialect or first.dialect).whole()
 
 
 def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
     """Read the clients of a log, those of a consumer group; of a group of another kind there are none."""
-    found = _first(path, group)
+    first = _first(path, group)
     kind = ClientRecording()
-    if found.migrates or found.api != wire.HEARTBEAT:
-        return Recorded(path, found.group, found.dialect, kind)
-    read = ClientReader(path, found.group, kind).whole()
-    read.dialect = found.dialect
+    if first.migrates or first.api != wire.HEARTBEAT:
+        return Recorded(path, first.group, first.dialect, kind)
+    read = ClientReader(path, first.group, kind).whole()
+    read.dialect = first.dialect
     return read
 
 
@@ -100,22 +100,22 @@ class _First:
 
 def _first(path: Path, group: str | None) -> _First:
     known = {api for kind in KINDS for api in kind.apis}
-    found, used = _First(group or ""), set[str]()
+    first, used = _First(group or ""), set[str]()
     for _, line in lines_of(path):
         operation = line.get("op") if isinstance(line, dict) else None
         if operation == "hello":
-            found.dialect = line.get("answer", {}).get("dialect") or found.dialect
+            first.dialect = line.get("answer", {}).get("dialect") or first.dialect
         if operation == "load":
-            if found.api and not found.classic:
+            if first.api and not first.classic:
                 break
             used = {f"classic {name}" for name in (line.get("volatile") or {}).get("classic", ())}
         body: Any = line.get("body") if operation == "request" else None
         named = body.get("groupId") if isinstance(body, dict) else None
-        if not named or line.get("api") not in known or named != (found.group or named):
+        if not named or line.get("api") not in known or named != (first.group or named):
             continue
         used.add(f"classic {named}" if line["api"] in CLASSIC.apis else line["api"])
         is_classic = f"classic {named}" in used
-        if not found.api:
-            found.group, found.api, found.classic = str(named), str(line["api"]), is_classic
-        found.both = found.both or (is_classic and wire.HEARTBEAT in used)
-    return found
+        if not first.api:
+            first.group, first.api, first.classic = str(named), str(line["api"]), is_classic
+        first.both = first.both or (is_classic and wire.HEARTBEAT in used)
+    return first

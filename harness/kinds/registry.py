@@ -34,10 +34,10 @@ def apis_of_others(own: Kind) -> frozenset[str]:
 
 def kind_of(trace: Trace, name: str) -> Kind:
     """The kind of group that the trace in the file `name` is of. ConformError (exit 2) if there is none."""
-    found = next((kind for kind in KINDS if kind.has(trace)), None)
-    if found is None:
+    first = next((kind for kind in KINDS if kind.has(trace)), None)
+    if first is None:
         CONSUMER.check(trace, name)
-    return found or CONSUMER
+    return first or CONSUMER
 
 
 def refuse_unreplayable(trace: Trace, name: str) -> None:

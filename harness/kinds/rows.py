@@ -87,12 +87,12 @@ def _read_partitions(raw: Any, path: str) -> frozenset[Partition]:
 
 def _read_owners(raw: Any, path: str) -> dict[str, frozenset[Partition]]:
     """A function from partitions to their owners, by owner; "" is nobody."""
-    found: dict[str, set[Partition]] = {}
+    owned: dict[str, set[Partition]] = {}
     for partition, owner in read_function(raw, path).items():
         partition_in(partition, path)
         if name := typed(owner, str, f"{path}[{partition}]"):
-            found.setdefault(name, set()).add(partition)
-    return {owner: frozenset(found[owner]) for owner in sorted(found)}
+            owned.setdefault(name, set()).add(partition)
+    return {owner: frozenset(owned[owner]) for owner in sorted(owned)}
 
 
 def _read_sizes(raw: Any, path: str) -> dict[str, int]:
@@ -276,13 +276,13 @@ _RECORDS: Final[dict[type, Record[Any]]] = {}
 
 def record_of(made: type[T]) -> Record[T]:
     """The rows of a dataclass, or of a NamedTuple. TypeError for a field without a form."""
-    found = _RECORDS.get(made)
-    if found is None:
+    record = _RECORDS.get(made)
+    if record is None:
         hints = get_type_hints(made, include_extras=True)
         named = getattr(made, "_fields", None) or [one.name for one in fields(made)]  # type: ignore[arg-type]
         rows = (_row(name, hints[name]) for name in named)
-        found = _RECORDS[made] = Record(made, tuple(row for row in rows if row))
-    return found
+        record = _RECORDS[made] = Record(made, tuple(row for row in rows if row))
+    return record
 
 
 def _row(name: str, hint: Any) -> Field | None:

@@ -162,13 +162,13 @@ class Check:
 
 def checks_of(root: Path, mutant: Mutant, tours: Sequence[str], with_types: bool, with_tests: bool) -> Needed:
     """All that judges a mutant, in this order, and what it rests on."""
-    found: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
-    found |= {tour(model): (model,) for model in tours}
+    checks: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
+    checks |= {tour(model): (model,) for model in tours}
     if with_types:
-        found[TYPES] = (CONFIGURED,)
+        checks[TYPES] = (CONFIGURED,)
     if with_tests:
-        found[TESTS_OF_ITS_OWN] = (*_own(mutant.path), *TESTS)
-    return found
+        checks[TESTS_OF_ITS_OWN] = (*_own(mutant.path), *TESTS)
+    return checks
 
 
 @cache
@@ -208,9 +208,9 @@ def committed_checks(root: Path) -> Iterator[Check]:
         )
 
 
-def decoded_traces(found: Sequence[Path], root: Path) -> list[DecodedTrace]:
+def decoded_traces(paths: Sequence[Path], root: Path) -> list[DecodedTrace]:
     """Traces of files, by their paths from the repository's folder."""
-    decoder, traces = Decoder(), [file for file in found if file.name.endswith(SUFFIX)]
+    decoder, traces = Decoder(), [file for file in paths if file.name.endswith(SUFFIX)]
     return [decoder.decode(read_trace(file), str(file.relative_to(root))) for file in traces]
 
 
@@ -327,13 +327,13 @@ class _Finder(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname not in self._texts:
             return None
-        found = importlib.machinery.PathFinder.find_spec(fullname, path)
-        if found is None or found.origin is None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        if spec is None or spec.origin is None:
             return None
-        loader = _Loader(fullname, found.origin)
+        loader = _Loader(fullname, spec.origin)
         loader.text = self._texts[fullname]
         return importlib.util.spec_from_file_location(
-            fullname, found.origin, loader=loader, submodule_search_locations=found.submodule_search_locations
+            fullname, spec.origin, loader=loader, submodule_search_locations=spec.submodule_search_locations
         )
 
 

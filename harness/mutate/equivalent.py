@@ -47,13 +47,13 @@ def read_equivalent(path: Path) -> list[Equivalent]:
         rows = tomllib.loads(read_text(path, "The file")).get("equivalent", [])
     except tomllib.TOMLDecodeError as error:
         raise ConformError(f"{path} is not TOML: {error}.", USAGE) from None
-    found = []
+    entries = []
     for number, row in enumerate(rows, start=1):
         read = formed(row, _Row, f"{path}, entry {number}:")
         if not read.reason.strip():
             raise ConformError(f"{path}, entry {number}: say why it is equivalent.", USAGE)
-        found.append(Equivalent(*(text.strip("\n") for text in msgspec.structs.astuple(read))))
-    return found
+        entries.append(Equivalent(*(text.strip("\n") for text in msgspec.structs.astuple(read))))
+    return entries
 
 
 def stale(known: Sequence[Equivalent], mutants: Sequence[Mutant], judged: Iterable[Judged]) -> Iterator[str]:

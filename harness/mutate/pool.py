@@ -39,7 +39,7 @@ class Done(Generic[Task]):
     """Answer of the work to a task; None if it did not end in time."""
 
     task: Task
-    said: Verdict | None
+    verdict: Verdict | None
     seconds: float
 
 

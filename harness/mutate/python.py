@@ -66,8 +66,8 @@ def python_mutants(path: str, source: str) -> list[Mutant]:
     module = MetadataWrapper(cst.parse_module(source), unsafe_skip_copy=True)
     module.visit(finder)
     text = _Text(module, source)
-    found = ((operator, text.with_change(node, new)) for operator, node, new in finder.found)
-    return sorted(mutants_of(path, source, found), key=lambda mutant: mutant.line)
+    changes = ((operator, text.with_change(node, new)) for operator, node, new in finder.found)
+    return sorted(mutants_of(path, source, changes), key=lambda mutant: mutant.line)
 
 
 class _Text:

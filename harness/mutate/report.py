@@ -21,7 +21,7 @@ class Mutated:
     judged: Sequence[Judged]
     known: Sequence[Equivalent]
     problems: Sequence[str]
-    asked: Json = field(default_factory=dict)
+    request: Json = field(default_factory=dict)
 
     def reason(self, mutant: Mutant) -> str:
         """Why it is equivalent; "" if that was not argued."""
@@ -71,8 +71,8 @@ class Mutated:
     @property
     def folders(self) -> list[str]:
         """The first folders of the files that were mutated, where there are several."""
-        found = sorted({path.split("/")[0] for path in self.paths})
-        return found if len(found) > 1 else []
+        folders = sorted({path.split("/")[0] for path in self.paths})
+        return folders if len(folders) > 1 else []
 
 
 def _in(mutant: Mutant, path: str | None) -> bool:
@@ -114,7 +114,7 @@ def to_json(result: Mutated, exit_code: int) -> Json:
     check to notice noticed by a figure alone."""
     return {
         "verb": "mutate",
-        "asked": result.asked,
+        "asked": result.request,
         "total": result.counts(),
         "folders": [{"path": path, **result.counts(path)} for path in result.folders],
         "files": [{"path": path, **result.counts(path)} for path in result.paths],

@@ -67,7 +67,7 @@ class Plan:
 def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
     """The mutants of every file that is asked for, or of all. ConformError if there are none."""
     files = [*sorted((root / "coordinator").rglob("*.py")), *sorted((root / "spec").glob("*.tla"))]
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     for file in files:
         path = file.relative_to(root)
         named_here = [one for one in only if one.path in (path, *path.parents)]
@@ -76,12 +76,12 @@ def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
             continue
         source = read_text(file, "The file")
         made = python_mutants(str(path), source) if path.suffix == ".py" else tla_mutants(str(path), source)
-        found += [mutant for mutant in made if not only or any(one.covers(mutant) for one in named_here)]
-    if not found:
+        mutants += [mutant for mutant in made if not only or any(one.covers(mutant) for one in named_here)]
+    if not mutants:
         raise ConformError(
             "There is nothing to mutate there: name files of coordinator/ or spec/ with --only."
         )
-    return found
+    return mutants
 
 
 def _by_default(path: Path) -> bool:
@@ -138,7 +138,7 @@ def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judge
     for done in run_all(left, work, plan.jobs, limit_s, plan.until):
         mutant, checks = done.task
         needed = {check: names for check, names in kind.checks_of(mutant).items() if check in checks}
-        verdict = done.said or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
+        verdict = done.verdict or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
         yield journal.add(mutant, verdict, done.seconds, needed)
 
 

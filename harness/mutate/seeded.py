@@ -66,9 +66,9 @@ def judge_seeded(
     with tempfile.TemporaryDirectory(prefix="conform-seeded-") as place:
         work = partial(_judge, check=partial(_check, root, traces, known), root=root, place=Path(place))
         for done in run_all(seeded, work, jobs, LIMIT_S):
-            verdict = done.said or Verdict(_FAILED, f"There was no answer within {LIMIT_S:.0f} s.")
-            found = verdict.outcome == _FOUND
-            yield Answer(done.task, verdict.by if found else "", "" if found else verdict.by)
+            verdict = done.verdict or Verdict(_FAILED, f"There was no answer within {LIMIT_S:.0f} s.")
+            caught = verdict.outcome == _FOUND
+            yield Answer(done.task, verdict.by if caught else "", "" if caught else verdict.by)
 
 
 def _judge(

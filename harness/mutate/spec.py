@@ -137,19 +137,19 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
         on = SCRIPTS if name == SCENARIOS else (name,)
         try:
             if name == SCENARIOS:
-                found = _not_played(checks, folder, limits)
+                fault = _not_played(checks, folder, limits)
             elif _defines(manifest.entry(name)) == _defines(originals.entry(name)):
                 continue
             else:
-                found = _not_as_expected(manifest.entry(name), folder / "tlc.log", limits)
+                fault = _not_as_expected(manifest.entry(name), folder / "tlc.log", limits)
         except EngineError as error:
             return Verdict(*_no_answer(error, name), on)
         except ConformError as error:
             if error.exit_code != USAGE:
                 raise
-            found = error.message
-        if found:
-            return Verdict(KILLED, f"{name}: {found}", on)
+            fault = error.message
+        if fault:
+            return Verdict(KILLED, f"{name}: {fault}", on)
     return Verdict(SURVIVED, ", ".join(names))
 
 

@@ -55,8 +55,8 @@ class Token(NamedTuple):
 
 def tla_mutants(path: str, source: str) -> list[Mutant]:
     """All mutants of the module, in the order of their lines."""
-    found = ((name, source[:start] + new + source[end:]) for name, start, end, new in _changes(source))
-    return sorted(mutants_of(path, source, found), key=lambda mutant: mutant.line)
+    changed = ((name, source[:start] + new + source[end:]) for name, start, end, new in _changes(source))
+    return sorted(mutants_of(path, source, changed), key=lambda mutant: mutant.line)
 
 
 def tokens(source: str) -> list[Token]:
@@ -66,12 +66,12 @@ def tokens(source: str) -> list[Token]:
     last = re.search(r"^====+\s*\Z", source, re.MULTILINE)
     end = last.start() if last else len(source)
     blocks = [match.span() for match in re.finditer(r"\(\*.*?\*\)", source, re.DOTALL)]
-    found = []
+    read = []
     for match in _TOKEN.finditer(source, begin, end):
         outside = not any(start <= match.start() < end for start, end in blocks)
         if match.lastgroup and match.lastgroup != "comment" and outside:
-            found.append(Token(match.lastgroup, match[0], *match.span()))
-    return found
+            read.append(Token(match.lastgroup, match[0], *match.span()))
+    return read
 
 
 def _changes(source: str) -> Iterator[tuple[str, int, int, str]]:

@@ -40,8 +40,8 @@ class Archive:
 
     def find(self) -> Path | None:
         """The file, if it is there, and whole."""
-        found = sorted(self.folder.glob(f"{self.name}-*.jsa"))
-        return next((one for one in found if one.stem == f"{self.name}-{one.stat().st_size}"), None)
+        archives = sorted(self.folder.glob(f"{self.name}-*.jsa"))
+        return next((one for one in archives if one.stem == f"{self.name}-{one.stat().st_size}"), None)
 
     @property
     def options(self) -> str:

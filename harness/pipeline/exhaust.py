@@ -218,10 +218,10 @@ class _Stages:
     def _count(self, result: Exhausted, verdicts: DataFrame) -> None:
         lacking = F.count_if(F.size("not_loaded") > 0).alias("lacking")
         rows = verdicts.groupBy("verdict").agg(F.count("*").alias("steps"), lacking).collect()
-        found = {row["verdict"]: row["steps"] for row in rows}
-        _same(result.transitions + result.trace_steps, sum(found.values()), "verdicts")
-        result.failed, result.not_judged = found.get(FAIL, 0), found.get(NOT_JUDGED, 0)
-        if found.get(LEFT_OUT):
+        by_verdict = {row["verdict"]: row["steps"] for row in rows}
+        _same(result.transitions + result.trace_steps, sum(by_verdict.values()), "verdicts")
+        result.failed, result.not_judged = by_verdict.get(FAIL, 0), by_verdict.get(NOT_JUDGED, 0)
+        if by_verdict.get(LEFT_OUT):
             self._leave_out(result, verdicts)
         if any(row["lacking"] for row in rows):
             result.loads = results.not_loaded(verdicts)
@@ -276,8 +276,8 @@ class _Stages:
     def _findings(self, result: Exhausted, verdicts: DataFrame) -> None:
         """Differences, and those that are accepted; the table `verdicts` has all of it."""
         waivers = self.job.waivers
-        found = results.findings(verdicts) if result.failed else []
-        result.findings, waived = results.waive(found, waivers)
+        findings = results.findings(verdicts) if result.failed else []
+        result.findings, waived = results.waive(findings, waivers)
         result.waived = waived.total()
         result.failed -= result.waived
         result.coverage = results.coverage(verdicts, waived)
@@ -321,10 +321,10 @@ def digest(frame: DataFrame) -> str:
     return f"{row['rows']}:{row['sum'] or 0}"
 
 
-def _same(expected: int, found: int, what: str) -> None:
-    if expected != found:
+def _same(expected: int, counted: int, what: str) -> None:
+    if expected != counted:
         raise ConformError(
-            f"The {what} do not add up: {expected:,} went in, {found:,} came out. Remove the output folder "
+            f"The {what} do not add up: {expected:,} went in, {counted:,} came out. Remove the output folder "
             "and run again; if it stays so, it is a defect of the pipeline.",
             ENGINE_FAILED,
         )

@@ -97,8 +97,8 @@ def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
     run.store.remove("graph")
     written = reading(pieces, run.store.table("graph"))
     run.each(len(pieces)).mapInArrow(written, struct(WRITTEN)).collect()
-    found = {row["kind"]: row["count"] for row in run.read("graph").groupBy("kind").count().collect()}
-    counted = {kind: found.get(kind, 0) for kind in ("state", "step", "edge", "other", "bad")}
+    counts = {row["kind"]: row["count"] for row in run.read("graph").groupBy("kind").count().collect()}
+    counted = {kind: counts.get(kind, 0) for kind in ("state", "step", "edge", "other", "bad")}
     return {**counted, "lines": sum(_lines(uri) for uri in uris)}
 
 
@@ -224,7 +224,7 @@ def _write_steps(run: Run, given: DataFrame, make: Maker, origin: str) -> Counts
     written.collect()  # what is in the files is counted, and not what was said
     bad = F.col("problem").isNotNull()
     calls = F.col("operation").isNotNull()
-    found = run.read("steps", origin).agg(
+    counts = run.read("steps", origin).agg(
         F.count("*").alias("rows"),
         F.count_if(bad).alias("problems"),
         F.count_if(calls).alias("steps"),
@@ -233,4 +233,4 @@ def _write_steps(run: Run, given: DataFrame, make: Maker, origin: str) -> Counts
         F.countDistinct("input").alias("inputs"),
         F.countDistinct("source").alias("sources"),
     )
-    return {name: int(count) for name, count in found.collect()[0].asDict().items()}
+    return {name: int(count) for name, count in counts.collect()[0].asDict().items()}

@@ -120,18 +120,18 @@ class Judge:
             if feature := self._lacking(row):
                 return {**verdict, **_LEFT_OUT, "lacks": feature}
             reached, lacking = self._reach(row)
-            found = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
+            different = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
             self._close()
             reached = "trace" if row["trace"] else "load"
-            found = [Difference("target", "an answer", error.message)]
-        self._lost_track = bool(found)
-        outcome = NOT_JUDGED if not reached else FAIL if found else PASS
+            different = [Difference("target", "an answer", error.message)]
+        self._lost_track = bool(different)
+        outcome = NOT_JUDGED if not reached else FAIL if different else PASS
         return {
             **verdict,
             "verdict": outcome,
             "reached": reached,
-            "differences": [_shown(one) for one in found],
+            "differences": [_shown(one) for one in different],
             "not_loaded": [_shown(one) for one in lacking],
             "ended": "",
         }

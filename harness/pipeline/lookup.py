@@ -88,12 +88,12 @@ def traces_of(place: str) -> Callable[[Batches], Batches]:
     def looked(batches: Batches) -> Batches:
         for batch in batches:
             traces, uris, names, rows = map(values_of, batch.columns)
-            found: dict[tuple[str, int], str] = {}
+            texts_of: dict[tuple[str, int], str] = {}
             for name in sorted(set(names)):
                 wanted = [row for one, row in zip(names, rows, strict=True) if one == name]
                 texts = _read(f"{place}/{name}", "itf", sorted(wanted))
-                found |= {(name, row): text for row, text in texts.items()}
-            itf = [found[one] for one in zip(names, rows, strict=True)]
+                texts_of |= {(name, row): text for row, text in texts.items()}
+            itf = [texts_of[one] for one in zip(names, rows, strict=True)]
             columns = [pa.array(values, pa.string()) for values in (traces, uris, itf)]
             yield pa.RecordBatch.from_arrays(columns, ["trace", "uri", "itf"])
 
@@ -102,18 +102,18 @@ def traces_of(place: str) -> Callable[[Batches], Batches]:
 
 def _texts(graph: str, kind: str, places: Iterable[int]) -> dict[int, str]:
     """The texts of nodes by their places."""
-    found: dict[int, str] = {}
+    by_row: dict[int, str] = {}
     wanted = sorted({one for one in places if one != _NOWHERE})
     for piece, several in groupby(wanted, lambda one: one // _ROWS):
         file = f"{graph}/kind={kind}/{file_name(piece)}"
         texts = _read(file, "text", [one % _ROWS for one in several])
-        found |= {piece * _ROWS + row: text for row, text in texts.items()}
-    return found
+        by_row |= {piece * _ROWS + row: text for row, text in texts.items()}
+    return by_row
 
 
 def _read(uri: str, column: str, rows: Sequence[int]) -> dict[int, str]:
     """The texts in some rows of a file, which are in order; groups of rows that have none are not read."""
-    found: dict[int, str] = {}
+    by_row: dict[int, str] = {}
     files, path = file_system(uri)
     with files.open_input_file(path) as stream, pq.ParquetFile(stream) as file:
         begin = 0
@@ -123,6 +123,6 @@ def _read(uri: str, column: str, rows: Sequence[int]) -> dict[int, str]:
             if here:
                 texts = file.read_row_group(group, columns=[column])[column]
                 taken = texts.take(pa.array([row - begin for row in here]))
-                found |= zip(here, taken.to_pylist(), strict=True)
+                by_row |= zip(here, taken.to_pylist(), strict=True)
             begin = end
-    return found
+    return by_row

@@ -117,14 +117,14 @@ def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
     wanted = run.rows([{"source": one} for one in sorted(set(states))], _SOURCES)
     steps = run.read("steps", "graph").where("operation IS NOT NULL")
     ways = steps.select("source", "action", "branch", "error", "member").distinct()
-    found: dict[str, dict[str, list[str]]] = {}
+    by_state: dict[str, dict[str, list[str]]] = {}
     for row in ways.join(wanted, "source", "left_semi").collect():
         name = "/".join(filter(None, (row["action"], row["branch"])))
         error = "" if row["error"] in ("", "NONE") else f" {row['error']}"
-        found.setdefault(row["source"], {}).setdefault(name + error, []).append(row["member"])
+        by_state.setdefault(row["source"], {}).setdefault(name + error, []).append(row["member"])
     return {
         state: [f"{name}: {', '.join(sorted(who))}".removesuffix(": ") for name, who in sorted(names.items())]
-        for state, names in found.items()
+        for state, names in by_state.items()
     }
 
 

@@ -85,15 +85,15 @@ def _place(depth: int) -> str:
 
 def _difference(one: Mapping[str, Any]) -> str:
     """The first difference of a row in words."""
-    found = _differences(one)
-    return difference_of_state(found) if found else "it differs"
+    different = _differences(one)
+    return difference_of_state(different) if different else "it differs"
 
 
 def _differences(one: Mapping[str, Any]) -> list[Difference]:
     """The differences of a row, whose values are texts of JSON; long texts are cut off."""
     return [
-        Difference(found["path"], _value(found["expected"]), _value(found["got"]))
-        for found in one["differences"]
+        Difference(difference["path"], _value(difference["expected"]), _value(difference["got"]))
+        for difference in one["differences"]
     ]
 
 
@@ -163,8 +163,8 @@ def _waived(result: Exhausted) -> str:
 
 
 def _exercised(coverage: Sequence[dict[str, Any]]) -> list[str]:
-    found = {row["requirement"] for row in coverage}
-    return sorted(found, key=lambda name: (name[0], int(name[1:])))
+    covered = {row["requirement"] for row in coverage}
+    return sorted(covered, key=lambda name: (name[0], int(name[1:])))
 
 
 def _findings(result: Exhausted, output: str) -> Iterator[str]:

@@ -65,13 +65,13 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def waive(found: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str, Any]], Counter[Shape]]:
+def waive(findings: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str, Any]], Counter[Shape]]:
     """The findings that are left, and of each shape how many steps differ in nothing but what is accepted.
 
     A finding of which only some differences are accepted is left as it is.
     """
     left, waived = [], Counter[Shape]()
-    for one in found:
+    for one in findings:
         names = one["signatures"]
         if all([waivers.covers(name, one["count"]) for name in names]):  # a list: each of them counts
             waived[_shape(one)] += one["count"]
@@ -95,8 +95,8 @@ def kept(verdicts: DataFrame) -> dict[str, int]:
     graph = verdicts.where((F.col("trace") == "") & (F.col("verdict") != LEFT_OUT))
     distinct = {"steps": "step", "inputs": "input", "states": "source"}
     counts = [F.countDistinct(column).alias(name) for name, column in distinct.items()]
-    found = graph.agg(F.count("*").alias("transitions"), *counts).collect()[0]
-    return {name: int(count) for name, count in found.asDict().items()}
+    counted = graph.agg(F.count("*").alias("transitions"), *counts).collect()[0]
+    return {name: int(count) for name, count in counted.asDict().items()}
 
 
 def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
@@ -111,12 +111,12 @@ def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
     )
     first = F.min_by(F.struct("source", "depth", "differences"), F.struct("depth", "source")).alias("first")
     rows = states.groupBy("refused").agg(F.count("*").alias("states"), first).collect()
-    found = {}
+    refused = {}
     for row in rows:
         one = row["first"].asDict(recursive=True)
         how = "refused" if row["refused"] else "wrong"
-        found[how] = {"states": row["states"], "state": one.pop("source"), **one}
-    return found
+        refused[how] = {"states": row["states"], "state": one.pop("source"), **one}
+    return refused
 
 
 def first_not_judged(verdicts: DataFrame) -> dict[str, Any]:
@@ -134,21 +134,21 @@ def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:
     """The rows of `quarantine`: of files, of lines of a dump, and of steps."""
     excerpt = F.lit(None).cast("string").alias("excerpt")
     none = F.lit(None).cast("bigint").alias("offset")
-    found = []
+    rows = []
     if origins.get("traces"):
         files = run.read("traces").where("problem IS NOT NULL")
-        found.append(files.select("uri", "offset", F.col("problem").alias("reason"), excerpt))
+        rows.append(files.select("uri", "offset", F.col("problem").alias("reason"), excerpt))
         bad = run.read("steps", "traces").where("problem IS NOT NULL")
         named = bad.join(run.read("traces").select("trace", "uri"), "trace", "left")
-        found.append(named.select("uri", none, F.col("problem").alias("reason"), excerpt))
+        rows.append(named.select("uri", none, F.col("problem").alias("reason"), excerpt))
     if origins.get("graph"):
         graph = F.lit("the state graph").alias("uri")
         lines = run.read("graph").where("kind = 'bad'")
-        found.append(lines.select("uri", "offset", F.col("text").alias("reason"), excerpt))
+        rows.append(lines.select("uri", "offset", F.col("text").alias("reason"), excerpt))
         bad = run.read("steps", "graph").where("problem IS NOT NULL")
         shown = F.col("state_after").alias("excerpt")
-        found.append(bad.select(graph, none, F.col("problem").alias("reason"), shown))
-    result = found[0]
-    for more in found[1:]:
+        rows.append(bad.select(graph, none, F.col("problem").alias("reason"), shown))
+    result = rows[0]
+    for more in rows[1:]:
         result = result.unionByName(more)
     return result

@@ -150,10 +150,10 @@ class StepRows:
         values = tuple([state.get(name, ()) for name in COMMON])
         values += tuple([state[name] for name in _OTHERS if name in state])
         # readers give equal values as one object, nearly always, and an object is found sooner than a value
-        found = self._keys.get(objects := tuple(map(id, values)))
-        if found is None:  # the values are kept, so that no other object becomes what they are
-            found = self._keys[objects] = values, key(*(print_value(value) for value in values))
-        return found[1]
+        known = self._keys.get(objects := tuple(map(id, values)))
+        if known is None:  # the values are kept, so that no other object becomes what they are
+            known = self._keys[objects] = values, key(*(print_value(value) for value in values))
+        return known[1]
 
 
 def spec_state(printed: str) -> str:

@@ -39,10 +39,10 @@ def find_files(places: Sequence[str]) -> list[str]:
     """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself whatever
     its name, and a place as `traces/golden` that is not here but in the installed package. A place that
     Spark reads is given back as it is. ConformError for a place that is not there or has none."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for place in places:
         if by_spark(place):
-            found[place] = None
+            paths[place] = None
             continue
         if not scheme_of(place):
             place = str(kit_path(Path(place)))
@@ -51,14 +51,14 @@ def find_files(places: Sequence[str]) -> list[str]:
         if info.type == FileType.NotFound:
             raise ConformError(f"The input {place} does not exist.")
         if info.type == FileType.File:
-            found[_uri(place, path, path)] = None
+            paths[_uri(place, path, path)] = None
             continue
         inside = sorted(one.path for one in files.get_file_info(FileSelector(path, recursive=True)))
         known = [one for one in inside if kind_of(one) and not _has_trace(files, one)]
         if not known:
             raise ConformError(f"There is nothing to read in {place}: no {', '.join(KINDS)}.")
-        found.update(dict.fromkeys(_uri(place, path, one) for one in known))
-    return list(found)
+        paths.update(dict.fromkeys(_uri(place, path, one) for one in known))
+    return list(paths)
 
 
 def by_spark(place: str) -> bool:
@@ -71,7 +71,7 @@ def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
 
     ConformError for a place that is not there or has none.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for place in places:
         try:
             listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
@@ -87,8 +87,8 @@ def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
             raise ConformError(f"There is nothing to read in {place}: no {', '.join(KINDS)}.")
         if dumps := [uri for uri in known if kind_of(uri) == "dump"]:
             raise ConformError(f"The dump {dumps[0]} is read piece by piece: copy it to this machine.")
-        found |= known
-    return found
+        files |= known
+    return files
 
 
 def contents(spark: SparkSession, places: Sequence[str]) -> DataFrame:

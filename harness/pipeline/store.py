@@ -31,8 +31,8 @@ _DBFS: Final = "/dbfs"
 
 def scheme_of(place: str) -> str:
     """The scheme of a URI; "" for a path of this machine."""
-    found = _SCHEME.match(place)
-    return found[1].lower() if found else ""
+    match = _SCHEME.match(place)
+    return match[1].lower() if match else ""
 
 
 def absolute(place: str) -> str:
@@ -51,13 +51,13 @@ def file_system(place: str) -> tuple[FileSystem, str]:
             return LocalFileSystem(), f"{_DBFS}/{rest.lstrip('/')}"
         if scheme == "file" and not rest.startswith("//"):
             return LocalFileSystem(), rest
-        found, path = FileSystem.from_uri(f"{_SAME.get(scheme, scheme)}:{rest}" if scheme else uri)
+        system, path = FileSystem.from_uri(f"{_SAME.get(scheme, scheme)}:{rest}" if scheme else uri)
     except (ArrowInvalid, OSError, ValueError) as error:
         raise ConformError(
             f"The pipeline's own files cannot be at {place}: {error}. Spark's other file systems are for "
             "--input and --tables."
         ) from None
-    return found, path
+    return system, path
 
 
 class Store:

@@ -57,7 +57,7 @@ def modules_of(module: str, root: Path = HARNESS) -> dict[str, Path]:
     A package that is imported only because a module is in it is run, but nobody calls its functions: what
     these import does not count.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     tried = set[tuple[str, bool]]()
     waiting = [(module, True)]
     while waiting:
@@ -66,10 +66,10 @@ def modules_of(module: str, root: Path = HARNESS) -> dict[str, Path]:
         tried.add(one)
         name, called = one
         if (file := _file_of(name, root)) is not None:
-            found[name] = file
+            files[name] = file
             waiting += [(other, True) for other in _imports(file, called)]
             waiting += [(name.rpartition(".")[0], False)]
-    return dict(sorted(found.items()))
+    return dict(sorted(files.items()))
 
 
 def _file_of(name: str, root: Path) -> Path | None:
@@ -104,7 +104,7 @@ def target_key(target: str) -> str:
     if target == "python":
         return key(target, package_key("coordinator"))
     words = shlex.split(target.partition(":")[2])
-    files = [Path(found) for word in words if (found := shutil.which(word) or word) and Path(found).is_file()]
+    files = [Path(place) for word in words if (place := shutil.which(word) or word) and Path(place).is_file()]
     packages = [after.partition(".")[0] for word, after in pairwise(words) if word == "-m"]
     known = [package_key(name) for name in packages if _is_package(name)]
     return key(target, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in files), *known)

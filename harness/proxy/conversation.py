@@ -253,8 +253,8 @@ class Conversation:
         request = self._link.ask(DESCRIBE, "ConsumerGroupDescribe", version, {"groupIds": [group]})
 
         async def read() -> Json:
-            [found] = (await request)["groups"]
-            return dict(found)
+            [group] = (await request)["groups"]
+            return dict(group)
 
         return asyncio.create_task(read())
 

@@ -88,7 +88,7 @@ def from_file(path: Path) -> Faults:
 
     ConformError (exit 2) with the line for one that names no request or no fault.
     """
-    found: dict[tuple[int, str, int], Fault] = {}
+    faults: dict[tuple[int, str, int], Fault] = {}
     for number, text in enumerate(read_text(path, "The schedule").splitlines(), start=1):
         if not text.strip():
             continue
@@ -97,7 +97,7 @@ def from_file(path: Path) -> Faults:
             if not isinstance(content, dict):
                 raise ValueError("a line is an object")
             if "op" not in content or (content["op"] == "fault" and content["fault"] in KINDS):
-                found[_place(content)] = _fault(content)
+                faults[_place(content)] = _fault(content)
         except (ValueError, KeyError) as error:
             raise ConformError(
                 f"{path}, line {number} is no fault ({type(error).__name__}: {error}): a line is "
@@ -105,11 +105,11 @@ def from_file(path: Path) -> Faults:
                 f"are {', '.join(KINDS)}.",
                 USAGE,
             ) from None
-    return _of(found)
+    return _of(faults)
 
 
-def _of(found: Mapping[tuple[int, str, int], Fault]) -> Faults:
-    return lambda client, api, nth: found.get((client, api, nth))
+def _of(faults: Mapping[tuple[int, str, int], Fault]) -> Faults:
+    return lambda client, api, nth: faults.get((client, api, nth))
 
 
 def _place(fields: Json) -> tuple[int, str, int]:

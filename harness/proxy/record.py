@@ -46,13 +46,13 @@ class Record:
 
     def topics(self, metadata: Json) -> None:
         """The topics as Metadata has them: all of them first, then what changed."""
-        found = {topic["name"]: _topic(topic) for topic in metadata["topics"] if _is_there(topic)}
-        before, self._topics = self._topics, found
+        topics = {topic["name"]: _topic(topic) for topic in metadata["topics"] if _is_there(topic)}
+        before, self._topics = self._topics, topics
         if before is None:
-            self._note({"op": "load", "records": [], "topics": list(found.values()), "volatile": {}}, {})
+            self._note({"op": "load", "records": [], "topics": list(topics.values()), "volatile": {}}, {})
             return
-        upsert = [topic for name, topic in found.items() if before.get(name) != topic]
-        delete = [name for name in before if name not in found]
+        upsert = [topic for name, topic in topics.items() if before.get(name) != topic]
+        delete = [name for name in before if name not in topics]
         if upsert or delete:
             self._note({"op": "topics", "upsert": upsert, "delete": delete}, {})
 

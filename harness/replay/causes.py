@@ -86,8 +86,8 @@ def causes(
         key = () if departure else (root(failure), _requirement(failure), *_states(failure))
         alike.setdefault((departure, *key), []).append(failure)
     made = [
-        (_rank(found), _cause(departure, found, departure in declared if departure else False))
-        for (departure, *_), found in alike.items()
+        (_rank(same), _cause(departure, same, departure in declared if departure else False))
+        for (departure, *_), same in alike.items()
     ]
     made.sort(
         key=lambda one: (
@@ -186,9 +186,9 @@ def shortest(one: Cause, failures: Sequence[Failure]) -> Failure:
     return next(each for each in failures if (each.trace, each.index) == place and label(each) in one.labels)
 
 
-def to_json(found: Sequence[Cause]) -> list[Json]:
+def to_json(by_cause: Sequence[Cause]) -> list[Json]:
     """For `--json`, in this order."""
-    return [asdict(one) for one in found]
+    return [asdict(one) for one in by_cause]
 
 
 def from_json(raw: Sequence[Json]) -> list[Cause]:
@@ -198,9 +198,9 @@ def from_json(raw: Sequence[Json]) -> list[Cause]:
     return [Cause(**{**one, **{name: tuple(one[name]) for name in listed}}) for one in raw]
 
 
-def lines(found: Sequence[Cause]) -> Iterator[str]:
+def lines(by_cause: Sequence[Cause]) -> Iterator[str]:
     """A line a cause."""
-    for number, one in enumerate(found, start=1):
+    for number, one in enumerate(by_cause, start=1):
         yield f"{number}. {sentence(one)}"
 
 

@@ -56,13 +56,13 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
 
     `shift` is how far the offsets of the target's log are ahead of those that are expected.
     """
-    found = list(_differ("response", expected.body, normal_response(expected.body, got.body)))
-    found += _differ("group", expected.group, got.group)
-    found += _differ_in_records(expected.records, got.records, shift)
-    found += _differ(SCRIPTED, expected.consumed, got.consumed)
-    found += _differ("fired", list(expected.fired), list(got.fired))
-    found += _differ("completed", _by_id(expected.completed), _by_id(got.completed))
-    return found
+    different = list(_differ("response", expected.body, normal_response(expected.body, got.body)))
+    different += _differ("group", expected.group, got.group)
+    different += _differ_in_records(expected.records, got.records, shift)
+    different += _differ(SCRIPTED, expected.consumed, got.consumed)
+    different += _differ("fired", list(expected.fired), list(got.fired))
+    different += _differ("completed", _by_id(expected.completed), _by_id(got.completed))
+    return different
 
 
 def _without_empty_name(body: Json) -> Json:
@@ -74,12 +74,12 @@ def _without_empty_name(body: Json) -> Json:
 
 def _by_id(completed: Sequence[Json]) -> Json:
     """Late responses by the requests that they answer; more than one of a request in their order."""
-    found: Json = {}
+    by_id: Json = {}
     for one in completed:
         body = one.get("body")
         named = _without_empty_name(body) if isinstance(body, dict) else body
-        found.setdefault(str(one.get("id")), []).append(named)
-    return found
+        by_id.setdefault(str(one.get("id")), []).append(named)
+    return by_id
 
 
 RESPONSE: Final[Json] = {
@@ -166,11 +166,11 @@ def _differ_in_records(expected: Sequence[Json], got: Sequence[Json], shift: int
     """Keys and values in order; offsets only where those agree: a missing record moves all later ones."""
     if shift == 0 and list(expected) == list(got):
         return
-    found = list(_differ("records", _in_order(expected), _in_order(got)))
-    if not found:
+    different = list(_differ("records", _in_order(expected), _in_order(got)))
+    if not different:
         offsets = [record.get("offset") for record in got]
-        found += _differ("record offsets", [record["offset"] + shift for record in expected], offsets)
-    yield from found
+        different += _differ("record offsets", [record["offset"] + shift for record in expected], offsets)
+    yield from different
 
 
 def _in_order(records: Sequence[Json]) -> list[Json]:
@@ -196,12 +196,12 @@ def _differ(path: str, expected: Any, got: Any) -> Iterator[Difference]:
             yield from _differ(f"{path}.{key}", expected.get(key, ABSENT), got.get(key, ABSENT))
     elif isinstance(expected, list) and isinstance(got, list) and (names := _names(expected, got)):
         left, right = dict(zip(names[0], expected, strict=True)), dict(zip(names[1], got, strict=True))
-        found = False
+        different = False
         for name in [*left, *(name for name in right if name not in left)]:
             for difference in _differ(f"{path}[{name}]", left.get(name, ABSENT), right.get(name, ABSENT)):
-                found = True
+                different = True
                 yield difference
-        if not found:
+        if not different:
             yield Difference(f"{path} in this order", names[0], names[1])
     else:
         yield Difference(path, expected, got)

@@ -31,10 +31,10 @@ class Contents(dict[Hashable, int]):
         return number
 
     def _digest(self, value: Hashable) -> bytes:
-        found = self._parts.get(value)
-        if found is None:
-            found = self._parts[value] = self._made(value)
-        return found
+        digest = self._parts.get(value)
+        if digest is None:
+            digest = self._parts[value] = self._made(value)
+        return digest
 
     def _made(self, value: Any) -> bytes:
         if isinstance(value, str):

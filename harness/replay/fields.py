@@ -100,9 +100,9 @@ def _failed(operation: Json) -> bool:
     return bool(answer and answer["errorCode"])
 
 
-def rules_of_process(operation: Json, found: list[Difference]) -> list[Rule]:
+def rules_of_process(operation: Json, different: list[Difference]) -> list[Rule]:
     """The properties of `conform simulate` that a client process breaks: K1, K2."""
-    by_path = {one.path: one for one in found}
+    by_path = {one.path: one for one in different}
     member = operation.get("member", "")
     rules = []
     if (owned := by_path.get("member.owned")) and _failed(operation) and owned.got:

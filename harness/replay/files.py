@@ -30,19 +30,19 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
 
     Scenarios of a folder that have no trace beside them are among the files.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in map(kit_path, paths):
         if path.is_dir():
             alone = [one for one in path.rglob(f"*{SCENARIO}") if not trace_beside(one).is_file()]
             inside = sorted([*path.rglob(f"*{SUFFIX}"), *alone])
             if not inside:
                 raise ConformError(f"There are no traces (*{SUFFIX}) in {kit_name(path)}.")
-            found.update(dict.fromkeys(inside))
+            files.update(dict.fromkeys(inside))
         else:
-            found[path] = None
-    if not found:
+            files[path] = None
+    if not files:
         raise ConformError(f"No traces were given: name *{SUFFIX} files or folders that have some.")
-    return list(found)
+    return list(files)
 
 
 def dialects_of(files: Sequence[Path]) -> Counter[str]:

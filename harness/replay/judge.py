@@ -86,10 +86,10 @@ def act(target: Target, step: Prepared, shift: int, view: View) -> Judged:
     ahead = shift if view.counts else 0
     if agree(expected, answer, ahead) and not early:
         return answer, []
-    found = differences(expected, answer, ahead)
+    different = differences(expected, answer, ahead)
     if early:
-        found.append(Difference("fired before the step", [], list(early)))
-    return answer, found
+        different.append(Difference("fired before the step", [], list(early)))
+    return answer, different
 
 
 def perform(target: Target, step: Prepared, shift: int, view: View) -> tuple[Sequence[Json], Answer]:

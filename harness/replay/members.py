@@ -73,20 +73,20 @@ class MemberReplayer:
 
 def _judge(step: MemberStep, process: Process) -> list[Difference]:
     sent = _take(step, process)
-    found = []
+    different = []
     if step.sends is not None and sent is not None and sent != step.sends:
         # A field that is left out is null (or -1): the member may have fields that the specification has not.
         for name in [*step.sends, *(name for name in sent if name not in step.sends)]:
             expected, got = step.sends.get(name), sent.get(name)
             if expected != got:
-                found.append(Difference(f"request.{name}", expected, got))
+                different.append(Difference(f"request.{name}", expected, got))
     if step.after is not None and (observed := process.observe()) != step.after:
-        found += [
+        different += [
             Difference(f"member.{name}", value, observed.get(name))
             for name, value in step.after.items()
             if observed.get(name) != value
         ]
-    return found
+    return different
 
 
 def _take(step: MemberStep, process: Process) -> Json | None:

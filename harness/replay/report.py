@@ -33,7 +33,7 @@ def to_json(
     target: str,
     dialect: str,
     waivers: Waivers | None = None,
-    found: Sequence[Cause] | None = None,
+    by_cause: Sequence[Cause] | None = None,
     stopped: str = "",
 ) -> Json:
     """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
@@ -61,18 +61,18 @@ def to_json(
         "not_loaded": [_failure(failure) for failure in result.not_loaded],
         "waived": waivers.to_json("differences") if waivers else [],
         "coverage": result.coverage.to_json(),
-        "causes": causes.to_json(causes.causes(result.failures) if found is None else found),
+        "causes": causes.to_json(causes.causes(result.failures) if by_cause is None else by_cause),
         "failures": [_failure(failure) for failure in result.failures],
     }
 
 
 def _failure(failure: Failure) -> Json:
-    found = [
+    entries = [
         {**asdict(one), "requirement": failure.requirement(one), "signature": failure.signature(one)}
         for one in failure.differences
     ]
     of = requirements(failure.action, failure.branch, failure.error)
-    return {**asdict(failure), "requirements": list(of), "differences": found}
+    return {**asdict(failure), "requirements": list(of), "differences": entries}
 
 
 def skipped(result: Replayed) -> dict[str, dict[str, int]]:
@@ -136,18 +136,18 @@ def not_loaded(result: Replayed, target: str) -> str:
     return loaded_otherwise(target, len(result.not_loaded), place, first.differences)
 
 
-def loaded_otherwise(target: str, states: int, place: str, found: Sequence[Difference]) -> str:
+def loaded_otherwise(target: str, states: int, place: str, different: Sequence[Difference]) -> str:
     """The sentence about states that were not loaded; the one at `place` has the differences `found`."""
     count = "a state" if states == 1 else f"{states:,} states"
     return (
-        f"The target {target} did not load {count}; the first is {place}: {difference_of_state(found)}. The "
-        "adapter is to blame, its load or its describe: conform doctor tests both."
+        f"The target {target} did not load {count}; the first is {place}: {difference_of_state(different)}. "
+        "The adapter is to blame, its load or its describe: conform doctor tests both."
     )
 
 
-def difference_of_state(found: Sequence[Difference]) -> str:
+def difference_of_state(different: Sequence[Difference]) -> str:
     """The first part that is not as it was to be, and how many more there are."""
-    one, more = found[0], len(found) - 1
+    one, more = different[0], len(different) - 1
     if isinstance(one.got, str) and one.path.startswith(OPERATION):
         return f"{one.path.removeprefix(OPERATION)} was {one.got}"
     sentence = f"{one.path} is {shown(one.got)} instead of {shown(one.expected)}"
@@ -245,13 +245,13 @@ def _waiting(operation: Json) -> str:
 
 
 def explain_causes(
-    found: Sequence[Cause], failures: Sequence[Failure], target: str, dialect: str, wait_s: float = 0
+    by_cause: Sequence[Cause], failures: Sequence[Failure], target: str, dialect: str, wait_s: float = 0
 ) -> Iterator[str]:
     """The most serious cause in full, where its schedule is the shortest, and that of most steps, if it is
     another: in the order of the traces the first difference may be of any. One that the target's dialect has
     is shown if there is no other."""
-    most = max(found, key=lambda one: (not one.of_dialect, one.steps), default=None)
-    for number, one in enumerate(found, start=1):
+    most = max(by_cause, key=lambda one: (not one.of_dialect, one.steps), default=None)
+    for number, one in enumerate(by_cause, start=1):
         if number > 1 and one is not most:
             continue
         why = "the most serious" if number == 1 else f"that of most steps ({one.steps})"

@@ -247,10 +247,10 @@ class Replayer:
         if self._members is None:
             return
         judged, known = self._members.judged, self._members.requirements.copy()
-        for step, found in self._members.replay(trace.members):
+        for step, different in self._members.replay(trace.members):
             sent = step.operation()
-            broken = rules_of_process(sent, found)
-            failure = Failure(trace.name, step.index, step.action, "", "", None, sent, found, broken)
+            broken = rules_of_process(sent, different)
+            failure = Failure(trace.name, step.index, step.action, "", "", None, sent, different, broken)
             self._fail(failure, made)
             if self.full:
                 break
@@ -296,11 +296,11 @@ class Replayer:
                 if judged is None:
                     return count, ANOTHER
                 answer, seen = judged
-                found = [one for one in seen if one.path not in wrong]
+                new = [one for one in seen if one.path not in wrong]
                 wrong = {one.path for one in seen if one.path == STATE}
-                if found:
+                if new:
                     sent = as_sent(self._target, step.call.operation())
-                    left = self._fail(_failure(trace.name, step, sent, described, answer, found), made)
+                    left = self._fail(_failure(trace.name, step, sent, described, answer, new), made)
                     if self.full:
                         return count + 1, FULL
                     if LOAD in self._has:
@@ -309,7 +309,7 @@ class Replayer:
                         if not self._loaded(trace, step.index, step.load, step.expected.group, made):
                             return count + 1, NOT_LOADED
                         shift = len(step.load.records) - step.end
-                    elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in found):
+                    elif not all(map(may_go_on, left)) or any(is_of_state(one) for one in new):
                         return count + 1, DIFFERENCE
                 described = step.expected.group
             except (NotWaited, NotFired) as one:
@@ -331,21 +331,21 @@ class Replayer:
     ) -> bool:
         """Load a state, and look: False, with what is wrong noted, if the target is in another one. Where it
         only calls the state of the group otherwise, it is judged on, and that is a difference."""
-        found: list[Difference] = []
+        different: list[Difference] = []
         try:
             self._load(load)
             if self._view.observe is not None:
                 described = Answer(group=self._target.describe(self._view.observe))
                 expected = self._view.of(Answer(group=wanted), load.there)
-                found = differences(expected, self._view.of(described, load.there))
+                different = differences(expected, self._view.of(described, load.there))
         except Refused as refusal:
             self._ahead.discard()  # steps that were written behind the load began elsewhere
-            found = [refused(refusal)]
+            different = [refused(refusal)]
         operation = {"op": LOAD, "records": load.records, "topics": load.topics, "volatile": load.volatile}
-        failure = Failure(trace.name, index, LOAD, "", "", None, operation, found)
-        if calls_it_otherwise(trace.kind, found, self._view):
+        failure = Failure(trace.name, index, LOAD, "", "", None, operation, different)
+        if calls_it_otherwise(trace.kind, different, self._view):
             known = [one for failed in made.failures for one in failed.differences]
-            if found[0] not in known:
+            if different[0] not in known:
                 self._fail(failure, made)
             return True
         if left := self._without_waived(failure, made):
@@ -417,14 +417,14 @@ def _has(known: Capabilities, view: View) -> frozenset[str]:
 
 
 def _failure(
-    trace: str, step: Step, sent: Json, before: Json | None, answer: Answer, found: list[Difference]
+    trace: str, step: Step, sent: Json, before: Json | None, answer: Answer, different: list[Difference]
 ) -> Failure:
     """The failure of a step that was `sent`, from a group that was described as `before`."""
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}
     broken = broken_rules(step.action, sent, before, step.expected, answer)
-    return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, found, broken)
+    return Failure(trace, step.index, step.action, step.branch, step.error, script, sent, different, broken)
 
 
 def _at(error: ConformError, trace: str, index: int, action: str) -> ConformError:

@@ -16,12 +16,12 @@ def due(trace: DecodedTrace) -> list[Due]:
     named.
     """
     described = [trace.initial, *(step.expected.group or {} for step in trace.steps)]
-    found = []
+    timeouts = []
     for index, step in enumerate(trace.steps):
         if not isinstance(step.call, FireTimer):
             continue
         if step.call.timer == "join":
-            found += [Due("join", "", index, index)] if _is_prolonged_no_more(described, index) else []
+            timeouts += [Due("join", "", index, index)] if _is_prolonged_no_more(described, index) else []
             continue
         armed = index
         deadline_ms = _deadline_ms(described[index], step.call)
@@ -29,8 +29,8 @@ def due(trace: DecodedTrace) -> list[Due]:
             armed -= 1
         call = trace.steps[armed - 1].call
         if armed and isinstance(call, SendRequest):
-            found.append(Due(step.call.timer, str(call.client["id"]), armed - 1, index))
-    return found
+            timeouts.append(Due(step.call.timer, str(call.client["id"]), armed - 1, index))
+    return timeouts
 
 
 def _is_prolonged_no_more(described: list[Json], index: int) -> bool:

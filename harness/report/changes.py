@@ -44,17 +44,19 @@ def value(path: str, given: Any) -> str:
     return "\n".join(f"{name}: {shown(part)}" for name, part in given.items() if part not in (None, ABSENT))
 
 
-def plain(found: Iterable[Difference]) -> list[Change]:
+def plain(different: Iterable[Difference]) -> list[Change]:
     """Differences as changes of which nothing is known but what the target has."""
-    return [Change(one.path, "", value(one.path, one.expected), value(one.path, one.got)) for one in found]
+    return [
+        Change(one.path, "", value(one.path, one.expected), value(one.path, one.got)) for one in different
+    ]
 
 
-def changes(before: Json, after: Json, found: Sequence[Difference] = ()) -> list[Change]:
+def changes(before: Json, after: Json, different: Sequence[Difference] = ()) -> list[Change]:
     """Changes of a group's description, as the specification has it, with what the target has instead."""
     changed = {
-        one.path: _change(one, found) for one in differences(Answer(group=before), Answer(group=after))
+        one.path: _change(one, different) for one in differences(Answer(group=before), Answer(group=after))
     }
-    for one in found:
+    for one in different:
         if one.path in changed:
             earlier = changed[one.path].before
         elif any(
@@ -69,9 +71,9 @@ def changes(before: Json, after: Json, found: Sequence[Difference] = ()) -> list
     return sorted(changed.values(), key=lambda one: one.got is None)
 
 
-def _change(one: Difference, found: Sequence[Difference]) -> Change:
+def _change(one: Difference, different: Sequence[Difference]) -> Change:
     """Changes by a step; without the fields that the target has otherwise, which have their own lines."""
-    own = {other.path.removeprefix(f"{one.path}.") for other in found if other.path != one.path}
+    own = {other.path.removeprefix(f"{one.path}.") for other in different if other.path != one.path}
     if not isinstance(one.got, dict) or own.isdisjoint(one.got):
         return Change(one.path, value(one.path, one.expected), value(one.path, one.got))
     rest = {name: part for name, part in one.got.items() if name not in own}

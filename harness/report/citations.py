@@ -67,12 +67,12 @@ def requirements(root: Path) -> list[Requirement]:
     spec = _cited(known, (root / "spec").glob("*.tla"), in_module)
     code = _cited(known, (root / "coordinator").rglob("*.py"), lambda path, text: in_python(path, text, root))
     tests = _cited(known, (root / "tests").rglob("test_*.py"), lambda path, text: ((path.stem, text),))
-    found = []
+    listed = []
     for name, sentence, _, missing in rows:
         operators, functions, trace, step = where.get(name, ("", "", "", ""))
         places, checks = (_PLACE.findall(cell) for cell in elsewhere.get(name, ("", "")))
         files = [Path(check.partition("::")[0]).stem for check in checks]
-        found.append(
+        listed.append(
             Requirement(
                 name,
                 sentence,
@@ -84,7 +84,7 @@ def requirements(root: Path) -> list[Requirement]:
                 step,
             )
         )
-    return found
+    return listed
 
 
 def _merged(first: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -95,12 +95,12 @@ def _merged(first: Sequence[str], others: Sequence[str]) -> list[str]:
 
 def _cited(known: set[str], paths: Iterable[Path], parts: Parts) -> Mapping[str, Sequence[str]]:
     """Requirement -> the places that cite it, in order."""
-    found: dict[str, dict[str, None]] = {}
+    citations: dict[str, dict[str, None]] = {}
     for path in sorted(paths):
         for place, words in parts(path, path.read_text(encoding="utf-8")):
             for name in sorted(known & set(_ID.findall(words))):
-                found.setdefault(name, {})[place] = None
-    return {name: list(places) for name, places in found.items()}
+                citations.setdefault(name, {})[place] = None
+    return {name: list(places) for name, places in citations.items()}
 
 
 def in_module(path: Path, text: str) -> Iterator[tuple[str, str]]:

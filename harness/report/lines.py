@@ -62,8 +62,8 @@ def lines(curves: Mapping[str, Mapping[int, float]], axes: Axes) -> str:
 
 def _apart(places: Sequence[float]) -> list[float]:
     """The places in their order, moved up or down until names fit between them."""
-    found = list(places)
-    order = sorted(range(len(found)), key=found.__getitem__)
+    spread = list(places)
+    order = sorted(range(len(spread)), key=spread.__getitem__)
     for above, below in pairwise(order):
-        found[below] = max(found[below], found[above] + _APART)
-    return found
+        spread[below] = max(spread[below], spread[above] + _APART)
+    return spread

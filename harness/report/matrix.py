@@ -82,12 +82,12 @@ def _models(one: Requirement, results: Results) -> list[str]:
 
 
 def _exercised(name: str, results: Results) -> list[Exercised]:
-    found = []
+    rows = []
     for replay in results.replays:
         counts = replay.exercised.get(name)
         if counts:
-            found.append(Exercised(f"traces {replay.source}", counts["steps"], counts["traces"]))
+            rows.append(Exercised(f"traces {replay.source}", counts["steps"], counts["traces"]))
     for exhaust in results.exhausts:
         if steps := (exhaust.exercised or {}).get(name):
-            found.append(Exercised(f"every step of {exhaust.model}", steps, 0))
-    return found
+            rows.append(Exercised(f"every step of {exhaust.model}", steps, 0))
+    return rows

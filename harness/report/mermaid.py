@@ -66,4 +66,4 @@ def _message(message: Message, names: Mapping[str, str], number: str) -> str:
 
 def _text(words: str) -> str:
     """Words without a sign that Mermaid reads itself."""
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", words).replace("\n", " ")
+    return _SPECIAL.sub(lambda match: f"#{ord(match[0])};", words).replace("\n", " ")

@@ -79,13 +79,13 @@ def page(results: Results, specification: Recorded | None = None) -> str:
 
 
 def _verdict(results: Results) -> dict[str, Any]:
-    found = findings(results)
-    exit_code = worst(finding.exit_code for finding in found)
+    reasons = findings(results)
+    exit_code = worst(finding.exit_code for finding in reasons)
     states = [model.facts["distinct_states"] or 0 for model in results.models]
     return {
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code].capitalize(),
-        "findings": found,
+        "findings": reasons,
         "not_needed": not_needed(results),
         "of_others": results.of_others,
         "distinct_states": sum(states),
@@ -153,7 +153,7 @@ def _engine(name: str, models: Sequence[ModelResult]) -> _Engine:
 
 def _tables(results: Results) -> dict[str, Any]:
     rows = matrix(results)
-    found = pages(results)
+    chosen = pages(results)
     return {
         "replays": results.replays,
         "exhausts": results.exhausts,
@@ -171,12 +171,12 @@ def _tables(results: Results) -> dict[str, Any]:
         "matrix": rows,
         "letters": letters(rows),
         "untested": sum(not row.tested for row in rows),
-        "implementations": implementations(results, found.shown),
-        "clients": clients(results, found.shown),
+        "implementations": implementations(results, chosen.shown),
+        "clients": clients(results, chosen.shown),
         "listed_requirements": {one.name for one in results.requirements},
-        "pages": found.shown,
-        "left_out": found.left_out,
-        "page_of_model": {one.title.partition(":")[0]: one.anchor for one in found.shown if one.of_model},
+        "pages": chosen.shown,
+        "left_out": chosen.left_out,
+        "page_of_model": {one.title.partition(":")[0]: one.anchor for one in chosen.shown if one.of_model},
     }
 
 
@@ -199,12 +199,12 @@ def _pictures(results: Results) -> dict[str, Any]:
     }
 
 
-def _rebalances(found: Sequence[Rebalance]) -> list[tuple[str, str, list[Rebalance]]]:
+def _rebalances(measured: Sequence[Rebalance]) -> list[tuple[str, str, list[Rebalance]]]:
     """The events, their plot, and their figures."""
     axes = Axes("members", "partition seconds")
     groups = []
-    for what in dict.fromkeys(one.what for one in found):
-        mine = [one for one in found if one.what == what]
+    for what in dict.fromkeys(one.what for one in measured):
+        mine = [one for one in measured if one.what == what]
         curves = {
             protocol: {one.members: max(one.idle_s, _LEAST_S) for one in mine if one.protocol == protocol}
             for protocol in dict.fromkeys(one.protocol for one in mine)

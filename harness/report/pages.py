@@ -44,7 +44,7 @@ class Page:
     the reason in `lacking`; `command` shows it again. `rules` are the properties that the step breaks.
 
     `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
-    target was told in the last one, or what `told` says, and `heads` are what changes are called. `stages`
+    target was told in the last one, or what `heading` says, and `heads` are what changes are called. `stages`
     are the trace step by step, of which `changes` are those of the last. `listed` says that the report has a
     table of requirements with this one. `about` is the target or the client; `places` are the steps that
     differ so (trace and number), of a client its rule, by which tables link here.
@@ -68,7 +68,7 @@ class Page:
     mermaid: str = ""
     lacking: str = ""
     trace_title: str = "Shortest trace"
-    told: str = "What the target was told in the last step"
+    heading: str = "What the target was told in the last step"
     heads: tuple[str, str] = ("after, says the specification", "after, on the target")
     expected: bool = False
     of_model: bool = False
@@ -88,11 +88,11 @@ class Pages:
 def pages(results: Results) -> Pages:
     """A page for each kind of difference on a target and each model that fails; those that must fail last."""
     failing = [one for one in results.models if one.counterexample]
-    found = [_of_model(one) for one in failing if not one.as_expected]
-    found += [page for replayed in results.replays for page in _of_replay(replayed)]
-    found += [_of_breach(one, judged.name) for judged in results.clients for one in judged.found]
-    found += [_of_violation(one, run) for run in results.simulations for one in run.found]
-    found += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
+    made = [_of_model(one) for one in failing if not one.as_expected]
+    made += [page for replayed in results.replays for page in _of_replay(replayed)]
+    made += [_of_breach(one, judged.name) for judged in results.clients for one in judged.breaches]
+    made += [_of_violation(one, run) for run in results.simulations for one in run.violations]
+    made += [_of_exhaust(one, run) for run in results.exhausts for one in run.findings]
     must = [replace(_of_model(one), expected=True) for one in failing if one.as_expected]
     listed = {one.name for one in results.requirements}
     return Pages(
@@ -103,9 +103,9 @@ def pages(results: Results) -> Pages:
                 sentence=sentences().get(page.requirement, ""),
                 listed=page.requirement in listed,
             )
-            for number, page in enumerate([*found[:MOST], *must], start=1)
+            for number, page in enumerate([*made[:MOST], *must], start=1)
         ],
-        len(found[MOST:]),
+        len(made[MOST:]),
     )
 
 
@@ -198,8 +198,8 @@ def _of_model(model: ModelResult) -> Page:
 
 def _of_violation(one: Violation, run: Simulation) -> Page:
     words = [
-        f"{found.path}: A {short(found.path, found.expected)}, B {short(found.path, found.got)}"
-        for found in one.differences[:_WORDS]
+        f"{each.path}: A {short(each.path, each.expected)}, B {short(each.path, each.got)}"
+        for each in one.differences[:_WORDS]
     ]
     story = content_of_story(one.messages, words or [one.message]) if one.messages else None
     return Page(
@@ -218,7 +218,7 @@ def _of_violation(one: Violation, run: Simulation) -> Page:
         diagram=sequence("", *story, inline=True) if story else "",
         mermaid=mermaid(*story) if story else "",
         lacking="" if one.messages else "the result has no messages.",
-        told="The schedule",
+        heading="The schedule",
         trace_title="Shortest schedule",
         heads=("after, on A", "after, on B") if one.differences else ("after", ""),
     )
@@ -242,20 +242,20 @@ def _of_breach(one: Breach, client: str) -> Page:
         diagram=sequence("", *story, inline=True) if story else "",
         mermaid=mermaid(*story) if story else "",
         lacking="" if story else "the result has no messages.",
-        told="The schedule",
+        heading="The schedule",
         trace_title="Shortest schedule",
         about=client,
         places=frozenset({(one.rule, 0)}),
     )
 
 
-def _title(action: str, branch: str, error: str, found: Iterable[Difference]) -> str:
-    places = list(dict.fromkeys(place(one.path, one.expected, one.got) for one in found))
+def _title(action: str, branch: str, error: str, different: Iterable[Difference]) -> str:
+    places = list(dict.fromkeys(place(one.path, one.expected, one.got) for one in different))
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return f"{way(action, branch, error)}: {places[0] if places else ''}{more}"
 
 
-def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> Page:
+def _with_trace(page: Page, index: int | None, different: Sequence[Difference]) -> Page:
     """The page with what its trace shows, cut after the step `index` (None: at its end)."""
     try:
         trace = read_trace(kit_path(Path(page.trace)))
@@ -265,11 +265,11 @@ def _with_trace(page: Page, index: int | None, found: Sequence[Difference]) -> P
         groups = groups_of(trace, page.trace)  # first: it says what topics are called
         words = [
             f"{one.path}: {short(one.path, one.expected)}, got {short(one.path, one.got)}"
-            for one in found[:_WORDS]
+            for one in different[:_WORDS]
         ]
-        words += [f"and {len(found) - _WORDS} more differences"] if len(found) > _WORDS else []
-        content = content_of_trace(trace, "", {last: words} if found else violated(trace))
-        stages = stages_of(trace, page.trace, groups, content[1], found)
+        words += [f"and {len(different) - _WORDS} more differences"] if len(different) > _WORDS else []
+        content = content_of_trace(trace, "", {last: words} if different else violated(trace))
+        stages = stages_of(trace, page.trace, groups, content[1], different)
         diagram = sequence("", *content, inline=True)
     except ConformError as error:
         return replace(page, lacking=error.message)

@@ -69,14 +69,14 @@ def modules(recorded: Recorded, specification: Path) -> list[Module]:
     by_module: dict[str, list[Extent]] = {}
     for extent in sorted(recorded.reached.extents):
         by_module.setdefault(extent.module, []).append(extent)
-    found = []
+    listed = []
     for name, extents in by_module.items():
         arms = [arm for extent in extents for arm in extent.arms]
         missing = outermost(recorded.reached.open_arms(extents))
         lines = read_text(specification / f"{name}.tla", "The module").splitlines()
         reached = sum(arm in recorded.reached.by for arm in arms)
-        found.append(Module(name, len(arms), reached, missing, _drawn(lines, missing) if missing else ()))
-    return sorted(found, key=lambda one: (-len(one.gaps), one.name))
+        listed.append(Module(name, len(arms), reached, missing, _drawn(lines, missing) if missing else ()))
+    return sorted(listed, key=lambda one: (-len(one.gaps), one.name))
 
 
 def _drawn(lines: Sequence[str], missing: Sequence[Arm]) -> list[list[Part]]:
@@ -114,7 +114,7 @@ def page(recorded: Recorded, specification: Path, models: int, unsure: Collectio
     `models` is how many models TLC has in the manifest, `unsure` are the modules in which a model that did
     not run to its end may still reach more.
     """
-    found = modules(recorded, specification)
+    listed = modules(recorded, specification)
     return template(_HERE, "specification.html.j2").render(
-        vars(sums(recorded)), recorded=recorded, modules=found, models=models, unsure=unsure
+        vars(sums(recorded)), recorded=recorded, modules=listed, models=models, unsure=unsure
     )

@@ -31,7 +31,7 @@ class Stage:
 
 
 def stages_of(
-    trace: Trace, name: str, groups: Sequence[Json], steps: Sequence[Step], found: Sequence[Difference]
+    trace: Trace, name: str, groups: Sequence[Json], steps: Sequence[Step], different: Sequence[Difference]
 ) -> list[Stage]:
     """The stages of the trace in the file `name`; `found` is what a target has otherwise after the last step.
 
@@ -42,9 +42,9 @@ def stages_of(
     others = {*trace.variables, "topics"} - ({*kind.variables, *kind.beside} - {"topics"})
     possible = _enabled(Path(name))
     last = len(groups) - 1
-    stages = [Stage(0, "the beginning", changes({}, groups[0], () if last else found))]
+    stages = [Stage(0, "the beginning", changes({}, groups[0], () if last else different))]
     for number in range(1, last + 1):
-        of_group = changes(groups[number - 1], groups[number], found if number == last else ())
+        of_group = changes(groups[number - 1], groups[number], different if number == last else ())
         of_others = variable_changes(trace.states[number - 1], trace.states[number], others)
         stages.append(
             Stage(number, titles.get(number, ""), [*of_group, *of_others], possible.get(number, ()))

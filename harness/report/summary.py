@@ -27,8 +27,8 @@ _MOST_UNREACHED = 8
 
 def print_summary(results: Results, page: Path, console: Console) -> None:
     """Print it; tables in colours on a terminal, plain elsewhere."""
-    found = findings(results)
-    exit_code = worst(finding.exit_code for finding in found)
+    reasons = findings(results)
+    exit_code = worst(finding.exit_code for finding in reasons)
     if (
         not results.of_others
     ):  # what the kit has proved before says nothing about somebody else's implementation
@@ -50,10 +50,10 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
         console.print(f"seeded bugs: {caught} of {len(results.mutants)} caught")
     if left := not_needed(results):
         console.print(textwrap.fill(left, WIDTH, subsequent_indent="  "), highlight=False)
-    for finding in found[:_MOST_FINDINGS]:
+    for finding in reasons[:_MOST_FINDINGS]:
         console.print(f"! {finding.sentence}", style="red")
-    if len(found) > _MOST_FINDINGS:
-        console.print(f"! and {len(found) - _MOST_FINDINGS} more, in the report", style="red")
+    if len(reasons) > _MOST_FINDINGS:
+        console.print(f"! and {len(reasons) - _MOST_FINDINGS} more, in the report", style="red")
     console.print(f"report: {page}", soft_wrap=True)
     console.print(f"verdict: {MEANINGS[exit_code]}", style="bold red" if exit_code else "bold green")
 
@@ -149,11 +149,13 @@ def _exhausts(results: Results, console: Console) -> None:
 def _random(results: Results, console: Console) -> None:
     """Simulations and mutants, a line each."""
     for run in results.simulations:
-        found = f"{len(run.found)} kinds of violations" if run.found else "all of it holds"
-        text = f"simulation of {run.what}: {run.size}, {found}"
+        outcome = f"{len(run.violations)} kinds of violations" if run.violations else "all of it holds"
+        text = f"simulation of {run.what}: {run.size}, {outcome}"
         console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
     for one in results.clients:
-        broken = f"breaks {', '.join(each.rule for each in one.found)}" if one.found else "breaks no rule"
+        broken = (
+            f"breaks {', '.join(each.rule for each in one.breaches)}" if one.breaches else "breaks no rule"
+        )
         text = f"client {one.name}: {one.schedules:,} schedules{one.note and f' ({one.note})'}, {broken}"
         console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
     for mutation in results.mutations:

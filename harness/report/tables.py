@@ -112,18 +112,18 @@ def _broken(target: str, results: Results, pages: Sequence[Page]) -> Mapping[str
         for cause in replay.causes:
             for name in cause.requirements:
                 places.setdefault(name, []).append((cause.trace, cause.step))
-    found: dict[str, Page | None] = {}
+    broken: dict[str, Page | None] = {}
     mine = [page for page in pages if page.about == target]
     for name, at in places.items():
         fitting = [page for page in mine if page.places & {*at}]
-        found[name] = min(fitting, key=lambda page: page.steps, default=None)
+        broken[name] = min(fitting, key=lambda page: page.steps, default=None)
     for exhaust in results.exhausts:
         if exhaust.target == target:
             for kind in exhaust.findings:
                 page = next((page for page in mine if (kind.name, kind.steps) in page.places), None)
-                found.setdefault(kind.requirement, page)
-    found.pop("", None)
-    return found
+                broken.setdefault(kind.requirement, page)
+    broken.pop("", None)
+    return broken
 
 
 def _size(target: str, results: Results) -> str:

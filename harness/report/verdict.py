@@ -70,10 +70,10 @@ def _verbs(results: Results) -> str:
 
 def findings(results: Results) -> list[Finding]:
     """All that is wrong or missing, the most serious first."""
-    found = [*_models(results), *_steps(results)]
+    reasons = [*_models(results), *_steps(results)]
     if not not_needed(results):
-        found += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]
-    return sorted(found, key=lambda finding: WORST_FIRST.index(finding.exit_code))
+        reasons += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]
+    return sorted(reasons, key=lambda finding: WORST_FIRST.index(finding.exit_code))
 
 
 def _models(results: Results) -> Iterator[Finding]:
@@ -128,14 +128,15 @@ def _steps(results: Results) -> Iterator[Finding]:
     for exhaust in results.exhausts:
         yield from _exhaust(exhaust)
     for simulation in results.simulations:
-        if simulation.found:
-            kinds = f"{len(simulation.found)} kind{'s' if len(simulation.found) > 1 else ''} of violations"
+        if simulation.violations:
+            many = len(simulation.violations)
+            kinds = f"{many} kind{'s' if many > 1 else ''} of violations"
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what}: {kinds}.", "findings")
         elif not simulation.events:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
     for client in results.clients:
-        if client.found:
-            rules = ", ".join(one.rule for one in client.found)
+        if client.breaches:
+            rules = ", ".join(one.rule for one in client.breaches)
             yield Finding(NOT_CONFORMANT, f"The client {client.name} breaks {rules}.", "clients")
     for mutation in results.mutations:
         if mutation.exit_code:

@@ -43,15 +43,15 @@ class Field:
 
     def fields(self, required: Sequence[str], optional: Sequence[str]) -> dict[str, Field]:
         """The fields of a mapping: all required ones, and none that is not known."""
-        found = self.mapping()
+        given = self.mapping()
         known = [*required, *optional]
-        for name, field in found.items():
+        for name, field in given.items():
             if name not in known:
                 raise field.wrong(f"{self.name} has no field {name!r}; known are {', '.join(known)}")
         for name in required:
-            if name not in found:
+            if name not in given:
                 raise self.wrong(f"{self.name} must have the field {name!r}")
-        return found
+        return given
 
     def mapping(self) -> dict[str, Field]:
         """A mapping from names; empty where nothing is written."""
@@ -59,15 +59,15 @@ class Field:
             return {}
         if not isinstance(self.node, yaml.MappingNode):
             raise self.wrong(f"{self.name} must be a mapping, as in {{member: A}}")
-        found: dict[str, Field] = {}
+        fields: dict[str, Field] = {}
         for key, value in self.node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise self.wrong(f"{self.name} must have names before its colons")
             field = Field(value, key.value, self.file, self.source, key)
-            if key.value in found:
+            if key.value in fields:
                 raise field.wrong(f"{key.value!r} is there twice")
-            found[key.value] = field
-        return found
+            fields[key.value] = field
+        return fields
 
     def items(self) -> list[Field]:
         """A list, as [a, b] or with a dash before each item; empty where nothing is written."""

@@ -29,20 +29,20 @@ SPEC: Final = Path("spec")
 
 def scenario_files(paths: Sequence[Path]) -> list[Path]:
     """The files, and all scenarios in and below the folders, in a fixed order; ConformError for none."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in map(kit_path, paths):
         if path.is_dir():
             inside = sorted(path.rglob(f"*{SUFFIX}"))
             if not inside:
                 raise ConformError(f"There are no scenarios (*{SUFFIX}) in {kit_name(path)}.")
-            found.update(dict.fromkeys(inside))
+            files.update(dict.fromkeys(inside))
         elif path.suffix != SUFFIX:
             raise ConformError(f"{kit_name(path)} is no scenario: their names end with {SUFFIX}.")
         else:
-            found[path] = None
-    if not found:
+            files[path] = None
+    if not files:
         raise ConformError(f"No scenarios were given: name *{SUFFIX} files or folders that have some.")
-    return list(found)
+    return list(files)
 
 
 def load_file(path: Path) -> Scenario | Script:

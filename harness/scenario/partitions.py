@@ -22,7 +22,7 @@ def parse_partition(text: str) -> Partition:
 
 def parse_partitions(items: Iterable[str]) -> frozenset[Partition]:
     """All partitions of a list of items. ValueError, in words, for a wrong item or one given twice."""
-    found: set[Partition] = set()
+    partitions: set[Partition] = set()
     for item in items:
         match = _ITEM.fullmatch(item)
         if match is None:
@@ -31,10 +31,10 @@ def parse_partitions(items: Iterable[str]) -> frozenset[Partition]:
         if not first <= last < first + _MOST:
             raise ValueError(f"{item!r} must count upwards, over at most {_MOST:,} partitions")
         for index in range(first, last + 1):
-            if (match["topic"], index) in found:
+            if (match["topic"], index) in partitions:
                 raise ValueError(f"{match['topic']}-{index} is there twice")
-            found.add((match["topic"], index))
-    return frozenset(found)
+            partitions.add((match["topic"], index))
+    return frozenset(partitions)
 
 
 def format_partitions(partitions: Iterable[Partition]) -> list[str]:

@@ -41,7 +41,7 @@ class Again:
     """The step that leads to a state of the trace; `said` are its inputs in TLA+."""
 
     index: int
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Doing:
     def _render(self, parts: Sequence[Sequence[Again]], folder: Path) -> tuple[Path, Path]:
         config = read_config(self.model.config or config_beside(self.model.module))
         _, following = behaviour(self.model, config)
-        sentences = list(dict.fromkeys(step.said for part in parts for step in part))
+        sentences = list(dict.fromkeys(step.sentence for part in parts for step in part))
         request = {name: _epoch_of(self.trace.states[0][name]) for name in self.variables}
         values = {
             "module": MODULE,
@@ -86,7 +86,7 @@ class Doing:
             "inputs": {name: sorted(_inputs_of(self.trace.states[0][name])) for name in self.variables},
             "epoch": request,
             "said": sentences,
-            "parts": [[sentences.index(step.said) + 1 for step in part] for part in parts],
+            "parts": [[sentences.index(step.sentence) + 1 for step in part] for part in parts],
         }
         module, cfg = folder / f"{MODULE}.tla", folder / f"{MODULE}.cfg"
         module.write_text(_template().render(values), encoding="utf-8")
@@ -109,7 +109,7 @@ class Doing:
             if not following:
                 break
             best = following
-        _, path = max(best.values(), key=lambda found: (found[0], found[1]))
+        _, path = max(best.values(), key=lambda near: (near[0], near[1]))
         return [own(graph.nodes[node]["state"]) for node in path]
 
     def trace_of(self, states: Sequence[State], description: str) -> Trace:

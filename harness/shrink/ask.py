@@ -52,13 +52,13 @@ def shrink_together(
     known: dict[tuple[Item, ...], bool] = {(): False}
     while True:
         wanted: dict[tuple[Item, ...], None] = {}
-        found = list(items)
+        shortest = list(items)
         for assumed in (True, False):
             guess = _Guess(known, assumed, at_once)
             with suppress(_Enough):
-                found = shrink(items, guess, simpler=simpler)
+                shortest = shrink(items, guess, simpler=simpler)
             wanted |= guess.asked
         if not wanted:
-            return found
+            return shortest
         questions = list(wanted)
         known.update(zip(questions, answer(questions), strict=True))

@@ -39,5 +39,5 @@ def loops(trace: Trace) -> list[tuple[int, int]]:
     for index, state in enumerate(trace.states[:-1]):
         key = frozenset((name, value) for name, value in state.items() if name != STEP_VARIABLE)
         places.setdefault(key, []).append(index)
-    found = {pair for at in places.values() for pair in [*pairwise(at), (at[0], at[-1])] if pair[0] < pair[1]}
-    return sorted(found, key=lambda pair: (pair[0] - pair[1], pair))
+    pairs = {pair for at in places.values() for pair in [*pairwise(at), (at[0], at[-1])] if pair[0] < pair[1]}
+    return sorted(pairs, key=lambda pair: (pair[0] - pair[1], pair))

@@ -83,11 +83,11 @@ class Shrunk:
 
 def signatures(failures: Sequence[Failure]) -> list[str]:
     """In how many ways a target failed, the first one first, of each step the root first."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for failure in failures:
-        found[root_signature(failure)] = None
-        found |= dict.fromkeys(failure.signature(one) for one in failure.differences)
-    return list(found)
+        names[root_signature(failure)] = None
+        names |= dict.fromkeys(failure.signature(one) for one in failure.differences)
+    return list(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,8 @@ def shrink_trace(
     known = SHORTENINGS.get(kind_of(trace, f"The trace {name}").name)
     if known is None or actions & NOT_DONE_AGAIN:
         model = model_of(trace, spec)
-        found = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
-        return found or _cut(trace, name, oracle, signature)
+        shrunk = model and _by_model(Doing(trace, model, limits), name, oracle, signature, progress)
+        return shrunk or _cut(trace, name, oracle, signature)
     doer = known.shortening(trace, name, spec, limits)
     chosen, index = _first(oracle, trace, signature, name)
     prefix = [step for at, step in doer.steps.items() if at <= index]
@@ -205,9 +205,9 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
     failing: list[Failure] = []
 
     def fails(shorter: Trace) -> bool:
-        found = [one for one in oracle.failures(shorter, name) if chosen.has(one)]
-        failing.extend(found[:1])
-        return bool(found)
+        alike = [one for one in oracle.failures(shorter, name) if chosen.has(one)]
+        failing.extend(alike[:1])
+        return bool(alike)
 
     if not fails(cut):
         raise ConformError(

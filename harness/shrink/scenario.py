@@ -16,17 +16,17 @@ TEXT: Final = "KIP848"
 
 
 def as_scenario(
-    found: Shrunk, file: Path, oracle: Oracle, spec: Path, limits: Limits
+    shrunk: Shrunk, file: Path, oracle: Oracle, spec: Path, limits: Limits
 ) -> tuple[Shrunk, str] | None:
     """A shrunk trace with the trace that spec/Golden.tla makes of its steps, and the scenario file that this
     is the behaviour of; None if a scenario cannot say it, or the target does not fail on it in the same way.
 
     Scenarios are of KIP-848's text, in its configuration. ConformError (exit 3) if TLC or the target fails.
     """
-    if not found.scenario or found.trace.meta.get("constants", {}).get("Dialect", TEXT) != TEXT:
+    if not shrunk.scenario or shrunk.trace.meta.get("constants", {}).get("Dialect", TEXT) != TEXT:
         return None
     try:
-        text = scenario_text(scenario_of_trace(found.trace, file.stem, str(file)))
+        text = scenario_text(scenario_of_trace(shrunk.trace, file.stem, str(file)))
         played = play([load_scenario(file, text)], spec, limits)[0]
     except ConformError as error:
         if error.exit_code != USAGE:
@@ -34,8 +34,8 @@ def as_scenario(
         return None
     if not played.holds:
         return None
-    wanted = Way.of(found.failure, found.signature)
+    wanted = Way.of(shrunk.failure, shrunk.signature)
     for failure in oracle.failures(played.trace, str(file)):
         if wanted.has(failure):
-            return replace(found, trace=played.trace, failure=failure), text
+            return replace(shrunk, trace=played.trace, failure=failure), text
     return None

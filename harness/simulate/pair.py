@@ -99,8 +99,8 @@ class Pair:
         if any(refusals):
             outcomes = [one.got if one else "done" for one in refusals]
             # An operation that both refuse was never done; their reasons are their own words.
-            found = [] if all(refusals) else [Difference(f"operation {operation['op']}", *outcomes)]
-            return Done(answers[0], found, name, False)
+            different = [] if all(refusals) else [Difference(f"operation {operation['op']}", *outcomes)]
+            return Done(answers[0], different, name, False)
         if self._unscripted(answers):
             return Done(answers[0], [], name, True)
         return Done(answers[0], self._compare(*answers), name, False)

@@ -48,8 +48,8 @@ def shrunk(pair: Pair, schedule: Schedule, signature: str) -> Schedule:
 
     plain = {**schedule.settings, **wire.DEFAULTS}
     settings = plain if fails(schedule.operations, plain) else schedule.settings
-    found = shrink(schedule.operations, lambda kept: fails(kept, settings), without, simpler)
-    return Schedule(settings, tuple(legal(found)))
+    kept_operations = shrink(schedule.operations, lambda kept: fails(kept, settings), without, simpler)
+    return Schedule(settings, tuple(legal(kept_operations)))
 
 
 def _signatures(pair: Pair, schedule: Schedule) -> list[str]:

@@ -63,7 +63,7 @@ def summary(
     )
     yield f"steps: {_counts(result.ways)}"
     yield f"group after them: {_counts(result.states)}"
-    yield f"{len(result.found)} kinds of differences, in {_runs(result.found, result.seen)} runs"
+    yield f"{len(result.divergences)} kinds of differences, in {_runs(result.divergences, result.seen)} runs"
     for waiver, count in waivers.listed():
         yield f"waived until {waiver.expires}, {waiver.reason}: {count} x {waiver.signature}"
     if result.unscripted:
@@ -94,7 +94,7 @@ def to_json(
         "states": dict(sorted(result.states.items())),
         "unobserved": list(hidden),
         "left_out": list(left_out),
-        "differences": len(result.found),
+        "differences": len(result.divergences),
         "waived": [
             {**asdict(waiver), "expires": str(waiver.expires), "runs": count}
             for waiver, count in waivers.listed()
@@ -111,24 +111,28 @@ def to_json(
                 "after": one.done.answer.group or {},
                 "file": str(path),
             }
-            for one, path in zip(result.found, files, strict=True)
+            for one, path in zip(result.divergences, files, strict=True)
         ],
     }
 
 
-def explain_divergence(options: ComparisonOptions, found: Divergence, path: Path) -> Iterator[str]:
+def explain_divergence(options: ComparisonOptions, divergence: Divergence, path: Path) -> Iterator[str]:
     """A kind of difference in full, and the command that shows it again."""
-    yield f"{found.signature}"
+    yield f"{divergence.signature}"
     first = (
-        f"first in run {found.run}, operation {found.operations}" if found.run else "kept from an earlier run"
+        f"first in run {divergence.run}, operation {divergence.operations}"
+        if divergence.run
+        else "kept from an earlier run"
     )
-    yield f"  {first}; shrunk to {len(found.schedule.operations)} operations: {path}"
-    yield from explain(options, found.schedule, len(found.schedule.operations), found.done.differences)
+    yield f"  {first}; shrunk to {len(divergence.schedule.operations)} operations: {path}"
+    yield from explain(
+        options, divergence.schedule, len(divergence.schedule.operations), divergence.done.differences
+    )
     yield f"  again: {options.replay(path)}"
 
 
 def explain(
-    options: ComparisonOptions, schedule: Schedule, number: int, found: Sequence[Difference]
+    options: ComparisonOptions, schedule: Schedule, number: int, different: Sequence[Difference]
 ) -> Iterator[str]:
     """The operations up to `number` (from 1), and what each target said that the other did not."""
     first = max(number - BEFORE, 1)
@@ -137,7 +141,7 @@ def explain(
     for index in range(first, number + 1):
         yield f"  {index}. {operation_in_words(schedule.operations[index - 1])}"
     yield f"  A is {options.target}, B is {options.against}"
-    for one in found:
+    for one in different:
         yield f"  {one.path}"
         yield f"    A said {shown_at(one.path, one.expected)}"
         yield f"    B said {shown_at(one.path, one.got)}"
@@ -164,8 +168,8 @@ def file_name(signature: str, seed: int) -> str:
     return "-".join(part for part in words.split("-") if part)[:80] + f"-{seed}.json"
 
 
-def _runs(found: Sequence[Divergence], seen: Counter[str]) -> int:
-    return sum(seen[one.signature] for one in found)
+def _runs(divergences: Sequence[Divergence], seen: Counter[str]) -> int:
+    return sum(seen[one.signature] for one in divergences)
 
 
 def _counts(counts: Counter[str]) -> str:

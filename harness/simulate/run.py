@@ -43,7 +43,7 @@ class Simulated:
     ways: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
-    found: list[Divergence] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
 
 
 def simulate(
@@ -60,7 +60,7 @@ def simulate(
     fails."""
     rng = random.Random(seed)
     result = Simulated()
-    while result.steps < steps and len(result.found) < most:
+    while result.steps < steps and len(result.divergences) < most:
         generator = Generator(random.Random(rng.getrandbits(64)), pair.can, pair.dialects)
         _run(pair, generator, min(length, steps - result.steps), result, waives, progress)
     return result
@@ -78,7 +78,9 @@ def simulate_again(
         result.seen[signature] += 1
         if not waives(signature) and result.seen[signature] == 1:
             short = Schedule(schedule.settings, schedule.operations[: differs.number])
-            result.found.append(Divergence(signature, short, differs.done, differs.before, 0, differs.number))
+            result.divergences.append(
+                Divergence(signature, short, differs.done, differs.before, 0, differs.number)
+            )
     return result
 
 
@@ -112,7 +114,7 @@ def _run(
             if not waives(signature) and not known:
                 schedule = Schedule(generator.settings, tuple(done))
                 progress(result)
-                result.found.append(_shortest(pair, schedule, signature, result.runs))
+                result.divergences.append(_shortest(pair, schedule, signature, result.runs))
             return
         result.states[(seen.answer.group or {}).get("state", "")] += 1
         generator.saw(operation, seen.answer)

@@ -81,10 +81,10 @@ def _lacks(name: str) -> str:
 @cache
 def _optional() -> frozenset[str]:
     """The fields that an answer may lack by the schema: a target hides them, or a dialect has them alone."""
-    found = set[str]()
+    names = set[str]()
     for definition in schema()["$defs"].values():
-        found |= definition.get("properties", {}).keys() - set(definition.get("required", []))
-    return frozenset(found)
+        names |= definition.get("properties", {}).keys() - set(definition.get("required", []))
+    return frozenset(names)
 
 
 def _hidden(unobserved: Collection[str]) -> set[str]:

@@ -57,10 +57,10 @@ class LogReader(ABC, Generic[R]):
                 self.read(number, content)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise no_operation(self._path, number, error) from None
-        found = self._found
-        found.runs = [run for run in found.runs if run.lines]
-        found.check()
-        return found
+        recorded = self._found
+        recorded.runs = [run for run in recorded.runs if run.lines]
+        recorded.check()
+        return recorded
 
     def read(self, number: int, content: Json) -> None:
         """One line."""
@@ -206,14 +206,14 @@ def members_hidden(hidden: Collection[str]) -> frozenset[str]:
 
 def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
     """The lines of a log with their numbers. ConformError (exit 2) for one that is no JSON."""
-    found = []
+    lines = []
     for number, text in enumerate(read_text(path, "The log").splitlines(), start=1):
         if text.strip():
             try:
-                found.append((number, json.loads(text)))
+                lines.append((number, json.loads(text)))
             except ValueError as error:
                 raise no_operation(path, number, error) from None
-    return found
+    return lines
 
 
 def check_types(body: Json) -> None:

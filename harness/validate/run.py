@@ -94,35 +94,35 @@ class _Validator(Generic[R, S]):
             )
         for run in recorded.runs:
             self.kind.check(run)
-        found: dict[int, Validated[R]] = {}
+        by_run: dict[int, Validated[R]] = {}
         for constant in sorted({run.constant for run in recorded.runs}):
             runs = [run for run in recorded.runs if run.constant == constant]
             graph = self._explored(runs, progress)
             for run, validated in zip(runs, self._judged(runs, graph), strict=True):
-                found[id(run)] = self._explained(validated)
+                by_run[id(run)] = self._explained(validated)
         digest = spec_hash(module, None)
-        judged = [_cut(found[id(run)], recorded.left_out) for run in recorded.runs]
+        judged = [_cut(by_run[id(run)], recorded.left_out) for run in recorded.runs]
         some = [one for one in judged if one.run.lines]
         kept = replace(recorded, runs=[one.run for one in some])
         kept.check()
         return Validation(kept, some, f"TLC {VERSION}", digest)
 
-    def _explained(self, found: Validated[R]) -> Validated[R]:
+    def _explained(self, validated: Validated[R]) -> Validated[R]:
         """A misfit with what else was enabled, and, where the specification has nothing at all instead, with
         what it has where less was seen."""
-        if found.misfit is None:
-            return found
-        if (closer := self.kind.explained(found.run, found.fits)) is not None:
+        if validated.misfit is None:
+            return validated
+        if (closer := self.kind.explained(validated.run, validated.fits)) is not None:
             again = next(self._judged([closer], self._explored([closer], silent)))
-            found = replace(found, misfit=again.misfit)
-        misfit = found.misfit
+            validated = replace(validated, misfit=again.misfit)
+        misfit = validated.misfit
         if misfit is None or misfit.instead:
-            return found
-        unseen = self.kind.unseen(found.run, found.fits)
+            return validated
+        unseen = self.kind.unseen(validated.run, validated.fits)
         if unseen is None:
-            return found
+            return validated
         again = next(self._judged([unseen], self._explored([unseen], silent), misfit.line))
-        return replace(found, misfit=again.misfit or misfit)
+        return replace(validated, misfit=again.misfit or misfit)
 
     def _explored(self, runs: Sequence[R], progress: Progress) -> nx.MultiDiGraph:
         with tempfile.TemporaryDirectory(prefix="conform-validate-") as name:
@@ -177,21 +177,21 @@ class _Validator(Generic[R, S]):
             if not self.kind.is_line(line, step):
                 enabled.add(" ".join(part for part in (step.action, step.member, step.topic) if part))
                 continue
-            found = tuple(self.kind.differences(run, line, state))
-            instead[step.action, step.branch, step.member, found] = Instead(
-                step.action, step.branch, step.member, found
+            different = tuple(self.kind.differences(run, line, state))
+            instead[step.action, step.branch, step.member, different] = Instead(
+                step.action, step.branch, step.member, different
             )
         nearest = sorted(instead.values(), key=lambda one: (len(one.differences), str(one)))
         return Misfit(line, nearest, sorted(enabled))
 
 
-def _cut(found: Validated[R], left_out: Counter[str]) -> Validated[R]:
+def _cut(validated: Validated[R], left_out: Counter[str]) -> Validated[R]:
     """Without the lines from the first on of which the specification says nothing: these are counted."""
-    lines = found.run.lines
-    if found.misfit is not None or found.fits == len(lines):
-        return found
-    first = lines[found.fits]
+    lines = validated.run.lines
+    if validated.misfit is not None or validated.fits == len(lines):
+        return validated
+    first = lines[validated.fits]
     does = first.content.get("api", first.does)
     why = f"from line {first.number} on, whose {does} the specification leaves out"
-    left_out[why] += len(lines) - found.fits
-    return replace(found, run=replace(found.run, lines=lines[: found.fits]))
+    left_out[why] += len(lines) - validated.fits
+    return replace(validated, run=replace(validated.run, lines=lines[: validated.fits]))

@@ -22,7 +22,7 @@ def found(name: str, rule: str) -> BrokenRule:
     def play(setup: Setup, steps):  # type: ignore[no-untyped-def]
         return simulate(parts, parts.member, setup, steps)[0]
 
-    return shortest(play, run_schedules(play, drawn(range(20))).found[rule])
+    return shortest(play, run_schedules(play, drawn(range(20))).broken[rule])
 
 
 def rows(text: str) -> list[str]:

@@ -67,7 +67,7 @@ FAULTY_ON_WIRE: dict[str, tuple[str, list[Json], Setup]] = {
 def test_the_reference_conforms_over_sockets() -> None:
     """A breach in one run may be a machine that is busy; a finding is one that repeats."""
     result = judge_agent(Sockets(ServedCoordinator, MEMBER, AT_A_TIME), drawn(range(4)), lambda _: None)
-    assert result.schedules == 4 and not result.found
+    assert result.schedules == 4 and not result.broken
 
 
 def test_faulty_members_are_caught_over_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_librdkafka_breaks_no_rules_but_the_known_ones() -> None:
     assert "FetchesWhatItUses" in fetches.broken()
     assert fatal.counts["FatalErrorsAreShown"] and "FatalErrorsAreShown" not in fatal.broken()
     result = judge_agent(Sockets(ServedCoordinator, LIBRDKAFKA, AT_A_TIME), drawn((1, 2)), lambda _: None)
-    assert not result.found
+    assert not result.broken
 
 
 async def at_a_port_that_is_taken() -> tuple[int, int]:

@@ -35,7 +35,7 @@ def probe(asked: Question) -> dict[str, Any] | None:
         "kip-848",
         "kafka-4.4",
     ]  # draws only what no dialect leaves open, so what any target may get
-    found = simulate(pair, SEED, STEPS, LENGTH).found
+    found = simulate(pair, SEED, STEPS, LENGTH).divergences
     if not found:
         return None
     schedule = found[0].schedule

@@ -51,7 +51,7 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
         changed(RECONCILE, "    own = (", "    import os; os._exit(3)\n    own = ("): KILLED,
     }
     said = {
-        done.task: done.said
+        done.task: done.verdict
         for done in run_all(list(mutants), lambda mutant: coordinator.judge(mutant, [golden]), 2, 5.0)
     }
     for mutant, outcome in mutants.items():
@@ -117,7 +117,7 @@ def test_a_task_that_takes_too_long_is_ended() -> None:
         time.sleep(seconds)
         return Verdict("slept", str(os.getpid()))
 
-    done = {one.task: one.said for one in run_all([0.0, 600.0, 0.01], work, 3, 1.0)}
+    done = {one.task: one.verdict for one in run_all([0.0, 600.0, 0.01], work, 3, 1.0)}
     assert done[600.0] is None
     assert done[0.0] and done[0.0][0] == "slept"
     assert done[0.01] and done[0.01][1] != str(os.getpid())

@@ -36,7 +36,7 @@ def opened(against: str, dialect: str, against_dialect: str | None = None) -> It
 def test_a_coordinator_does_the_same_in_another_process(dialect: str) -> None:
     with opened(f"{COORDINATOR} {dialect}", dialect) as pair:
         result = simulate(pair, 848, 1000, 200)
-    assert (result.found, result.seen) == ([], {})
+    assert (result.divergences, result.seen) == ([], {})
     assert result.steps == 1000
     assert sum(result.ways.values()) == sum(result.states.values()) == 1000
     assert result.ways["Heartbeat/NONE"] > 200
@@ -66,7 +66,7 @@ def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
     """S1, H8, E1, E2, H5, O2: to the operations that a person would write."""
     with opened(seeded_target.target("kafka-4.2", constant, value), "kafka-4.2") as pair:
         result = simulate(pair, 850, 5000, 200, waives=lambda found: found != signature)
-        (found,) = result.found
+        (found,) = result.divergences
         again = repeat(pair, found.schedule)
     assert [action(operation) for operation in found.schedule.operations] == minimum
     assert again is not None and again.number == len(minimum)
@@ -77,7 +77,7 @@ def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
 def test_two_dialects_differ_and_each_run_ends_with_its_first_difference() -> None:
     with opened(f"{COORDINATOR} kafka-4.3", "kafka-4.2", "kafka-4.3") as pair:
         result = simulate(pair, 1, 60, 10, most=2)
-    (found, *_) = result.found
+    (found, *_) = result.divergences
     assert found.signature == "Join/NONE: response.memberEpoch"
     assert [action(operation) for operation in found.schedule.operations] == ["Join"]
     assert result.seen[found.signature] > 1
@@ -86,7 +86,7 @@ def test_two_dialects_differ_and_each_run_ends_with_its_first_difference() -> No
 def test_waived_differences_are_counted_and_not_shrunk() -> None:
     with opened(f"{COORDINATOR} kafka-4.3", "kafka-4.2", "kafka-4.3") as pair:
         result = simulate(pair, 1, 60, 10, waives=lambda _: True)
-    assert result.found == [] and result.seen["Join/NONE: response.memberEpoch"] > 1
+    assert result.divergences == [] and result.seen["Join/NONE: response.memberEpoch"] > 1
     assert result.steps == 60
 
 

@@ -175,10 +175,10 @@ class ClassicTimers:
         """H8: whose session starts anew: who is made an id, is in a new generation, is answered a SyncGroup
         or a Heartbeat, or returns."""
         step, group = after.step, after.group
-        found = set(group.pending - before.pending)
+        members = set(group.pending - before.pending)
         if group.generation != before.generation:
-            found |= set(group.members)
-        found |= {
+            members |= set(group.members)
+        members |= {
             member
             for member, answer in step.completed
             if answer.api == classic.SYNC and answer.error in ("NONE", "REBALANCE_IN_PROGRESS")
@@ -187,16 +187,16 @@ class ClassicTimers:
         asks = step.action == "ClassicHeartbeat" and step.member in group.members
         asks = asks and (self.renews_waiting or not group.members[step.member].waits)
         if alive and (step.branch in ("leader", "return") or asks):
-            found.add(step.member)
-        return found
+            members.add(step.member)
+        return members
 
 
 def armed(group: ClassicGroup) -> list[tuple[str, str]]:
     """The timers of a state, in `describe`'s order: the group's own, then each session (C1, H8, E5)."""
-    found = [("group", "")] if group.state == "Empty" else []
+    timers = [("group", "")] if group.state == "Empty" else []
     if group.state == "PreparingRebalance":
-        found.append(("join", ""))
+        timers.append(("join", ""))
     if any(member.owes_sync for member in group.members.values()):
-        found.append(("sync", ""))
+        timers.append(("sync", ""))
     sessions = {name for name, member in group.members.items() if member.fresh or not member.waits}
-    return found + [("session", name) for name in sorted(sessions | group.pending)]
+    return timers + [("session", name) for name in sorted(sessions | group.pending)]

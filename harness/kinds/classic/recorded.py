@@ -78,8 +78,8 @@ class ClassicRecording(Recording[Run, ClassicState]):
 
 def due_answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:
     """The answers in the variable `due`, with the member that waited."""
-    found = [Fields(raw, "due") for raw in cast(frozenset[Value], due)]
-    return tuple((one.get("member", str), read_response(one.get("response", frozendict))) for one in found)
+    answers = [Fields(raw, "due") for raw in cast(frozenset[Value], due)]
+    return tuple((one.get("member", str), read_response(one.get("response", frozendict))) for one in answers)
 
 
 def completed_differences(

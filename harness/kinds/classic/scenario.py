@@ -28,23 +28,23 @@ def _request(changes: Mapping[str, str]) -> str:
     return f"[NoClassicRequest EXCEPT {listed}]"
 
 
-def _instance(found: Mapping[str, Field]) -> str:
-    return f"{{{tla_text(found['instance'].text())}}}" if "instance" in found else "{}"
+def _instance(fields: Mapping[str, Field]) -> str:
+    return f"{{{tla_text(fields['instance'].text())}}}" if "instance" in fields else "{}"
 
 
 def _join(field: Field) -> str:
     """A JoinGroup; without its member id it is given the one that is said (MEMBER_ID_REQUIRED)."""
-    found = field.fields(("member", "subscription"), ("withoutId", "protocols", "instance"))
-    member = tla_text(found["member"].name_text())
-    without = "withoutId" in found and found["withoutId"].flag()
-    protocols = found["protocols"].names() if "protocols" in found else _PROTOCOLS
+    given = field.fields(("member", "subscription"), ("withoutId", "protocols", "instance"))
+    member = tla_text(given["member"].name_text())
+    without = "withoutId" in given and given["withoutId"].flag()
+    protocols = given["protocols"].names() if "protocols" in given else _PROTOCOLS
     request = _request(
         {
             "member": "None" if without else member,
-            "instance": _instance(found),
+            "instance": _instance(given),
             "type": '{"consumer"}',
             "protocols": tla_list(protocols),
-            "subscription": tla_texts(found["subscription"].names()),
+            "subscription": tla_texts(given["subscription"].names()),
         }
     )
     return f"Take(JoinGroup(group, {member}, {request}))"
@@ -52,27 +52,27 @@ def _join(field: Field) -> str:
 
 def _sync(field: Field) -> str:
     """A SyncGroup: a leader's has an assignment for each member that is named."""
-    found = field.fields(("member", "generation"), ("assignments", "instance"))
-    given = found["assignments"].mapping() if "assignments" in found else {}
+    fields = field.fields(("member", "generation"), ("assignments", "instance"))
+    given = fields["assignments"].mapping() if "assignments" in fields else {}
     cases = tla_cases("m", {name: f"{{{tla_partitions(one.partitions())}}}" for name, one in given.items()})
-    request = _of_generation(found, {"assignments": f"[m \\in MemberIds |-> {cases}{{}}]"})
+    request = _of_generation(fields, {"assignments": f"[m \\in MemberIds |-> {cases}{{}}]"})
     return f"Take(SyncGroup(group, {request}))"
 
 
 def _heartbeat(field: Field) -> str:
-    found = field.fields(("member", "generation"), ("instance",))
-    return f"Take(ClassicHeartbeat(group, {_of_generation(found, {})}))"
+    given = field.fields(("member", "generation"), ("instance",))
+    return f"Take(ClassicHeartbeat(group, {_of_generation(given, {})}))"
 
 
 def _leave(field: Field) -> str:
-    found = field.fields(("member",), ("instance",))
-    request = _request({"member": tla_text(found["member"].name_text()), "instance": _instance(found)})
+    given = field.fields(("member",), ("instance",))
+    request = _request({"member": tla_text(given["member"].name_text()), "instance": _instance(given)})
     return f"Take(LeaveGroup(group, {request}))"
 
 
-def _of_generation(found: Mapping[str, Field], others: Mapping[str, str]) -> str:
-    member, generation = tla_text(found["member"].name_text()), str(found["generation"].number(0))
-    fields = {"member": member, "instance": _instance(found), "generation": generation}
+def _of_generation(given: Mapping[str, Field], others: Mapping[str, str]) -> str:
+    member, generation = tla_text(given["member"].name_text()), str(given["generation"].number(0))
+    fields = {"member": member, "instance": _instance(given), "generation": generation}
     return _request({**fields, **others})
 
 
@@ -81,13 +81,13 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     rest = "offsets = [p \\in Partitions |-> -1] /\\ step = NoClassicStep"
     if field is None:
         return f"group = NoClassicGroup /\\ {rest}"
-    found = field.fields(("generation", "leader", "members"), ("protocol",))
-    protocol = found["protocol"].name_text() if "protocol" in found else _PROTOCOLS[0]
-    generation, leader = found["generation"].number(1), tla_text(found["leader"].name_text())
+    values = field.fields(("generation", "leader", "members"), ("protocol",))
+    protocol = values["protocol"].name_text() if "protocol" in values else _PROTOCOLS[0]
+    generation, leader = values["generation"].number(1), tla_text(values["leader"].name_text())
     fields = (
         f'!.place = "member", !.protocols = {tla_list((protocol,))}, !.subscription = {tla_texts(topics)}'
     )
-    given = {name: tla_partitions(one.partitions()) for name, one in found["members"].mapping().items()}
+    given = {name: tla_partitions(one.partitions()) for name, one in values["members"].mapping().items()}
     members = tla_cases(
         "m",
         {
@@ -140,16 +140,16 @@ def _facts(trace: Trace) -> list[Facts]:
 def _printed(state: ClassicState) -> Facts:
     """The answer to the request, and to those that waited; the group and its members."""
     group, step = state.group, state.step
-    found: dict[str, Facts] = {}
+    facts: dict[str, Facts] = {}
     if step.action in ("JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"):
-        found["response"] = _response(step.response) if step.response.error else {"waits": "true"}
+        facts["response"] = _response(step.response) if step.response.error else {"waits": "true"}
     if step.completed:
-        found["answers"] = {member: _response(answer) for member, answer in sorted(step.completed)}
-    found["group"] = {"state": group.state, "generation": str(group.generation), "leader": group.leader}
+        facts["answers"] = {member: _response(answer) for member, answer in sorted(step.completed)}
+    facts["group"] = {"state": group.state, "generation": str(group.generation), "leader": group.leader}
     if group.pending:
-        found["group"] = {**found["group"], "pending": tuple(sorted(group.pending))}
-    found["members"] = {name: _member(member) for name, member in sorted(group.members.items())}
-    return found
+        facts["group"] = {**facts["group"], "pending": tuple(sorted(group.pending))}
+    facts["members"] = {name: _member(member) for name, member in sorted(group.members.items())}
+    return facts
 
 
 def _member(member: ClassicMember) -> Facts:

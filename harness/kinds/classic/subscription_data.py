@@ -24,14 +24,14 @@ class SubscriptionData(NamedTuple):
 def subscription_data(texts: frozenset[str]) -> SubscriptionData:
     """A subscription of the spec, in which what is owned, the generation and user data are strings among the
     topics."""
-    generations = [found for text in texts if (found := _GENERATION.fullmatch(text))]
+    generations = [match for text in texts if (match := _GENERATION.fullmatch(text))]
     if not generations:
         return SubscriptionData(texts)
-    claims = [found for text in texts if (found := _CLAIM.fullmatch(text))]
-    user_data = [found for text in texts if (found := _USER_DATA.fullmatch(text))]
-    topics = texts - {found.string for found in (*generations, *claims, *user_data)}
-    owned = frozenset((found[1], int(found[2])) for found in claims)
-    return SubscriptionData(topics, owned, int(generations[0][1]), "".join(found[1] for found in user_data))
+    claims = [match for text in texts if (match := _CLAIM.fullmatch(text))]
+    user_data = [match for text in texts if (match := _USER_DATA.fullmatch(text))]
+    topics = texts - {match.string for match in (*generations, *claims, *user_data)}
+    owned = frozenset((match[1], int(match[2])) for match in claims)
+    return SubscriptionData(topics, owned, int(generations[0][1]), "".join(match[1] for match in user_data))
 
 
 class Classic(NamedTuple):

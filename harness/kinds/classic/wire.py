@@ -149,12 +149,12 @@ def partitions_of(text: str) -> frozenset[Partition]:
     content = base64.b64decode(text)
     if not content:
         return frozenset()
-    found, at = set(), 6
+    partitions, at = set(), 6
     for _ in range(struct.unpack_from(">i", content, 2)[0]):
         size = struct.unpack_from(">h", content, at)[0]
         name = content[at + 2 : at + 2 + size].decode()
         at += 2 + size
         count = struct.unpack_from(">i", content, at)[0]
-        found |= {(name, index) for index in struct.unpack_from(f">{count}i", content, at + 4)}
+        partitions |= {(name, index) for index in struct.unpack_from(f">{count}i", content, at + 4)}
         at += 4 + 4 * count
-    return frozenset(found)
+    return frozenset(partitions)

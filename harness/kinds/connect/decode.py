@@ -106,7 +106,7 @@ class ConnectDecoding(Decoding[ConnectState]):
         """The response and the events that the step and its call name."""
         spec, call = after.step, after.call
         given = (before.key, spec.action, spec.member, spec.request, spec.topic, spec.partitions)
-        data = (call.reason, after.said, call.group_epoch, tuple(call.target.items()), call.twice)
+        data = (call.reason, after.names, call.group_epoch, tuple(call.target.items()), call.twice)
         return Expected(
             branch=spec.branch or (WORKER if spec.action in REQUIREMENTS else ""),
             error=spec.response.error,

@@ -84,8 +84,8 @@ def description(state: ConnectState) -> Json:
         "connectors": connect.connectors(group.metadata),
         "members": [_member(state, name, member) for name, member in group.members.items()],
         "lost": [
-            {"memberId": name, "connectorsAndTasks": connect.resources(found)}
-            for name, found in work.lost.items()
+            {"memberId": name, "connectorsAndTasks": connect.resources(lost)}
+            for name, lost in work.lost.items()
         ],
         "chosen": work.chosen or None,
         "prepared": prepared(work.prepared),
@@ -106,9 +106,9 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
     }
 
 
-def prepared(found: Prepared | None) -> Json | None:
+def prepared(preparation: Prepared | None) -> Json | None:
     """The prepared state that an InstallAssignment is compared with."""
-    return None if found is None else record_of(Prepared).described(found, connect.SHOWN)
+    return None if preparation is None else record_of(Prepared).described(preparation, connect.SHOWN)
 
 
 @dataclass

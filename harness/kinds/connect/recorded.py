@@ -71,7 +71,7 @@ class ConnectRecording(Recording[Run, ConnectState]):
 
     def constants(self, run: Run) -> Json:
         """W1: the versions of workers."""
-        return {"Versions": {worker: list(found) for worker, found in run.versions.items()}}
+        return {"Versions": {worker: list(versions) for worker, versions in run.versions.items()}}
 
 
 def _answer_of(state: ConnectState) -> Response:
@@ -141,7 +141,9 @@ def _connectors(counts: Mapping[str, int]) -> Resources:
 
 
 def _owned(lost: Mapping[str, Resources]) -> list[str]:
-    return sorted(f"{name}-{number} of {who}" for who, found in lost.items() for name, number in found)
+    return sorted(
+        f"{name}-{number} of {who}" for who, partitions in lost.items() for name, number in partitions
+    )
 
 
 def _by_owner(lost: frozenset[tuple[Partition, str]]) -> list[str]:

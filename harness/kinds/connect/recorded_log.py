@@ -303,8 +303,8 @@ def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
 def _versions(body: Json) -> dict[str, tuple[int, int]]:
     """The versions that the worker's assignor reads, if they are given and are not everybody's (W1)."""
     for offer in body.get("clientAssignors") or ():
-        found = int(offer["minimumVersion"]), int(offer["maximumVersion"])
-        return {} if found == EVERYBODYS else {body["memberId"]: found}
+        offered = int(offer["minimumVersion"]), int(offer["maximumVersion"])
+        return {} if offered == EVERYBODYS else {body["memberId"]: offered}
     return {}
 
 
@@ -314,8 +314,8 @@ def _connectors(given: Iterable[Mapping[str, Any]]) -> Resources:
 
 def _resources(given: Iterable[Mapping[str, Any]]) -> list[Partition]:
     """Connectors and tasks, each as often as it is named."""
-    found = []
+    resources = []
     for one in given:
-        found += [(name, 0) for name in one["connectors"]]
-        found += [(task["connectorId"], task["taskId"]) for task in one["tasks"]]
-    return found
+        resources += [(name, 0) for name in one["connectors"]]
+        resources += [(task["connectorId"], task["taskId"]) for task in one["tasks"]]
+    return resources

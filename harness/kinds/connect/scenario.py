@@ -51,11 +51,11 @@ def _heartbeat(epoch: int | None) -> Callable[[Field], str]:
 
     def action(field: Field) -> str:
         needs = ["worker"] if epoch is not None else ["worker", "epoch"]
-        found = field.fields(needs, ("owned", "reason"))
-        number = found["epoch"].number(0) if epoch is None else epoch
-        owned = tla_partitions(_resources(found["owned"])) if "owned" in found else "{}" if epoch == 0 else ""
-        reason = found["reason"].number(0) if "reason" in found else ""
-        worker = tla_text(found["worker"].name_text())
+        given = field.fields(needs, ("owned", "reason"))
+        number = given["epoch"].number(0) if epoch is None else epoch
+        owned = tla_partitions(_resources(given["owned"])) if "owned" in given else "{}" if epoch == 0 else ""
+        reason = given["reason"].number(0) if "reason" in given else ""
+        worker = tla_text(given["worker"].name_text())
         changes = f"!.member = {worker}, !.epoch = {number}, !.owned = {{{owned}}}"
         return f"Request({worker}, [NoRequest EXCEPT {changes}], {{{reason}}})"
 
@@ -63,24 +63,24 @@ def _heartbeat(epoch: int | None) -> Callable[[Field], str]:
 
 
 def _prepare(field: Field) -> str:
-    found = field.fields(("worker", "epoch"), ())
-    worker, epoch = tla_text(found["worker"].name_text()), found["epoch"].number()
+    given = field.fields(("worker", "epoch"), ())
+    worker, epoch = tla_text(given["worker"].name_text()), given["epoch"].number()
     return f"Take(PrepareAssignment(group, work, {worker}, {epoch})) /\\ UNCHANGED topics"
 
 
 def _install(field: Field) -> str:
-    found = field.fields(("worker", "epoch", "groupEpoch", "target"), ())
-    numbers = f"{found['epoch'].number()}, {found['groupEpoch'].number()}"
-    arguments = f"{tla_text(found['worker'].name_text())}, {numbers}, {_owners(found['target'])}, {{}}"
+    given = field.fields(("worker", "epoch", "groupEpoch", "target"), ())
+    numbers = f"{given['epoch'].number()}, {given['groupEpoch'].number()}"
+    arguments = f"{tla_text(given['worker'].name_text())}, {numbers}, {_owners(given['target'])}, {{}}"
     return f"Take(InstallAssignment(group, work, {arguments})) /\\ UNCHANGED topics"
 
 
 def _connector(action: str) -> Callable[[Field], str]:
     def changed(field: Field) -> str:
         gone = action == "DeleteTopic"
-        found = field.fields(("connector",) if gone else ("connector", "tasks"), ())
-        resources = "" if gone else f" /\\ step'.partitions = {found['tasks'].number(0) + 1}"
-        return f"{action} /\\ step'.topic = {tla_text(found['connector'].name_text())}{resources}"
+        given = field.fields(("connector",) if gone else ("connector", "tasks"), ())
+        resources = "" if gone else f" /\\ step'.partitions = {given['tasks'].number(0) + 1}"
+        return f"{action} /\\ step'.topic = {tla_text(given['connector'].name_text())}{resources}"
 
     return changed
 
@@ -91,8 +91,8 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     there = f"topics = [t \\in Topics |-> {counts}0] /\\ step = NoStep /\\ call = NoCall"
     if field is None:
         return f"group = NoGroup /\\ work = NoWork /\\ {there}"
-    found = field.fields(("epoch", "chosen", "workers"), ())
-    epoch, workers = found["epoch"].number(1), found["workers"]
+    values = field.fields(("epoch", "chosen", "workers"), ())
+    epoch, workers = values["epoch"].number(1), values["workers"]
     same = (
         f"epoch |-> {epoch}, previousEpoch |-> {epoch - 1}, instance |-> None, "
         'subscription |-> {}, regex |-> EveryConnector, assignor |-> ""'
@@ -109,7 +109,7 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
         f"[NoGroup EXCEPT !.epoch = {epoch}, !.assignmentEpoch = {epoch}, !.target = {_owners(workers)}, "
         f"!.metadata = [t \\in Topics |-> {counts}0], !.members = [m \\in MemberIds |-> {members}NoMember]]"
     )
-    chosen = tla_text(found["chosen"].name_text())
+    chosen = tla_text(values["chosen"].name_text())
     work = f"[NoWork EXCEPT !.chosen = {chosen}, !.named = {tla_texts(workers.mapping())}]"
     return f"group = {group} /\\ work = {work} /\\ {there}"
 
@@ -161,23 +161,23 @@ def _facts(trace: Trace) -> list[Facts]:
 def _printed(state: ConnectState) -> Facts:
     """W3: a state with the response, as the draft prints it."""
     group, work = state.group, state.work
-    found: dict[str, Facts] = {}
+    facts: dict[str, Facts] = {}
     if state.step.response.error:
-        found["response"] = _response(state)
-    found["group"] = {
+        facts["response"] = _response(state)
+    facts["group"] = {
         "epoch": str(group.epoch),
         "assignmentEpoch": str(group.assignment_epoch),
         "state": group_state(group),
         "chosen": work.chosen,
     }
-    found["target"] = {name: printed(target) for name, target in sorted(group.targets.items()) if target}
+    facts["target"] = {name: printed(target) for name, target in sorted(group.targets.items()) if target}
     if work.lost:
-        found["lost"] = {name: printed(lost) for name, lost in work.lost.items()}
-    found["workers"] = {
+        facts["lost"] = {name: printed(lost) for name, lost in work.lost.items()}
+    facts["workers"] = {
         name: {"epoch": str(member.epoch), "work": printed(member.held)}
         for name, member in sorted(group.members.items())
     }
-    return found
+    return facts
 
 
 def _response(state: ConnectState) -> Facts:
@@ -194,12 +194,12 @@ def _response(state: ConnectState) -> Facts:
         }
     if state.step.action == "InstallAssignment":
         return {"error": "NONE"}
-    found: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}
+    facts: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}
     if call.compute:
-        found["compute"] = "true"
+        facts["compute"] = "true"
     if response.assigned is not None:
-        found["assigned"] = printed(response.assigned)
-    return found
+        facts["assigned"] = printed(response.assigned)
+    return facts
 
 
 CONNECT: Final = Language(

@@ -85,7 +85,7 @@ class ConnectState:
     key: tuple[int, int, int]
     versions: Versions
     lists: frozendict[str, Names] = NO_LISTS
-    said: Names | None = None
+    names: Names | None = None
     assignor: str = ASSIGNOR
 
     @property
@@ -120,7 +120,7 @@ class ConnectState:
     def names_offered(self) -> Names | None:
         """The assignors in a heartbeat of the step; of a model without lists, those that go with a reason."""
         if self.lists:
-            return self.said
+            return self.names
         joins = self.step.action in ("Join", "Rejoin")
         return (ASSIGNOR,) if joins or self.call.reason is not None else None
 
@@ -171,14 +171,14 @@ def _versions(trace: Trace, name: str) -> Versions:
     """The Versions of its model: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
     have everybody's."""
     constants = trace.meta.get("constants")
-    found: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
-    if isinstance(found, str) and found in VERSIONS:
-        return VERSIONS[found]
+    raw: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
+    if isinstance(raw, str) and raw in VERSIONS:
+        return VERSIONS[raw]
     try:
-        return frozendict({str(worker): (int(least), int(most)) for worker, (least, most) in found.items()})
+        return frozendict({str(worker): (int(least), int(most)) for worker, (least, most) in raw.items()})
     except (AttributeError, TypeError, ValueError):
         raise ConformError(
-            f"{name} has {found!r} as its Versions, neither one of {', '.join(VERSIONS)} nor two numbers of "
+            f"{name} has {raw!r} as its Versions, neither one of {', '.join(VERSIONS)} nor two numbers of "
             "each worker.",
             USAGE,
         ) from None

@@ -16,9 +16,9 @@ PREPARE: Final = "ConnectGroupPrepareAssignment"
 INSTALL: Final = "ConnectGroupInstallAssignment"
 
 
-def resources(found: Iterable[Partition]) -> list[Json]:
+def resources(partitions: Iterable[Partition]) -> list[Json]:
     """The normal form of a set of connectors and tasks: the connector is number 0 of its tasks."""
-    every = sorted(found)
+    every = sorted(partitions)
     if not every:
         return []
     tasks = [{"connectorId": name, "taskId": number} for name, number in every if number]
@@ -80,14 +80,14 @@ def prepare(after: ConnectState) -> Json:
 def install(after: ConnectState) -> Json:
     """The body of a ConnectGroupInstallAssignment; what is given twice, is given to its worker again."""
     given = [*after.call.target.items()]
-    again = {who: found & after.call.twice for who, found in given}
-    given += [(who, found) for who, found in again.items() if found]
+    again = {who: partitions & after.call.twice for who, partitions in given}
+    given += [(who, partitions) for who, partitions in again.items() if partitions]
     return {
         **prepare(after),
         "groupEpoch": after.call.group_epoch,
         "error": 0,
         "members": [
-            {"memberId": who, "connectorsAndTasks": resources(found), "version": 0, "metadata": ""}
-            for who, found in given
+            {"memberId": who, "connectorsAndTasks": resources(partitions), "version": 0, "metadata": ""}
+            for who, partitions in given
         ],
     }

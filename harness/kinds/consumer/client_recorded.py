@@ -73,7 +73,7 @@ class ClientRecording(Recording[Run, ClientState]):
 
     def states(self, dumped: Sequence[State]) -> list[ClientState]:
         """Clients that break a rule by the line."""
-        found = []
+        states = []
         for state in dumped:
             values: Any = state
             client, broken = values["clients"][ME], frozenset(values["broken"])
@@ -81,8 +81,8 @@ class ClientRecording(Recording[Run, ClientState]):
             step = Step("a request of", SEEN_FROM[because])
             epochs = frozenset(values["epochs"])
             owned = frozenset(client["owned"])
-            found.append(ClientState(step, because, client["epoch"], owned, epochs, values["since"], broken))
-        return found
+            states.append(ClientState(step, because, client["epoch"], owned, epochs, values["since"], broken))
+        return states
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
         """Nothing else is enabled beside."""

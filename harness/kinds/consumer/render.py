@@ -30,7 +30,7 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
         "members": members_of(runs),
         "topics": topics,
         "partitions": partitions,
-        "regexes": {regex: found for regex, found in regexes.items() if found is not None},
+        "regexes": {regex: matched for regex, matched in regexes.items() if matched is not None},
         "runs": runs,
         "seen_member": member_literal,
         "spoken": dialect,

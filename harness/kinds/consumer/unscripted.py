@@ -61,17 +61,17 @@ class Unscripted:
 
     def judge(self, step: Step, before: Group, shift: int) -> Judged | None:
         """The step judged from the state `before`; None if its differences follow from another target."""
-        answer, found = act(self._target, step, shift, self._view)
+        answer, different = act(self._target, step, shift, self._view)
         group = step.load.state.group
         if step.script is not None:
             self._unseen = set() if _is_forced(group) else set(step.script)
-        if not found:
+        if not different:
             self._see(step, answer)
-            return answer, found
-        independent = [one for one in found if not _FOLLOWS.match(place(one.path, one.expected, one.got))]
+            return answer, different
+        independent = [one for one in different if not _FOLLOWS.match(place(one.path, one.expected, one.got))]
         if independent or not self._unseen:
-            return answer, found
-        return None if self._is_another(step, before, answer, found) else (answer, found)
+            return answer, different
+        return None if self._is_another(step, before, answer, different) else (answer, different)
 
     def _see(self, step: Step, answer: Answer) -> None:
         """Note whose part of the target assignment was shown to be the trace's."""
@@ -81,16 +81,16 @@ class Unscripted:
         elif _given(answer) == _on_wire(group.target(member)):
             self._unseen.discard(member)
 
-    def _is_another(self, step: Step, before: Group, answer: Answer, found: list[Difference]) -> bool:
+    def _is_another(self, step: Step, before: Group, answer: Answer, different: list[Difference]) -> bool:
         """Tell if what the target shows is possible with another legal target assignment."""
         group, member = step.load.state.group, step.load.state.step.member
-        answered = [one.path for one in found if one.path.startswith("response.")]
+        answered = [one.path for one in different if one.path.startswith("response.")]
         # A member epoch follows from what the member is given.
         given = any(path.startswith("response.assignment") for path in answered)
         if answered and not (given and _is_possible(step, before, answer)):
             return False
         if self._view.shows("members.target"):
-            return any(one.path.endswith("].target") for one in found) and _is_legal(group, answer)
+            return any(one.path.endswith("].target") for one in different) and _is_legal(group, answer)
         return member in self._unseen if answered else True
 
 

@@ -22,14 +22,14 @@ ASSIGNORS: Final = ("x", "y", "z")
 _OFFER: Final = re.compile(rf"([{''.join(ASSIGNORS)}]) (-?\d+)-(\d+)")
 
 
-def offers_of(found: Mapping[str, Field]) -> str:
+def offers_of(given: Mapping[str, Field]) -> str:
     """`assignors: [x 1-5]`, with `reason` and `metadata` of all of them, as an option."""
-    if "assignors" not in found:
+    if "assignors" not in given:
         return "{}"
-    reason = found["reason"].number(0) if "reason" in found else 0
-    metadata = tla_text(found["metadata"].text()) if "metadata" in found else '""'
+    reason = given["reason"].number(0) if "reason" in given else 0
+    metadata = tla_text(given["metadata"].text()) if "metadata" in given else '""'
     offers = []
-    for item in found["assignors"].items():
+    for item in given["assignors"].items():
         match = _OFFER.fullmatch(item.text())
         if match is None:
             known = ", ".join(ASSIGNORS)
@@ -47,19 +47,19 @@ SAYS: Final = ("assignors", "reason", "metadata")
 
 
 def _join(field: Field) -> str:
-    found = field.fields(("member", "subscription"), SAYS)
-    member = tla_text(found["member"].name_text())
-    names = ", ".join(map(tla_text, found["subscription"].names()))
+    given = field.fields(("member", "subscription"), SAYS)
+    member = tla_text(given["member"].name_text())
+    names = ", ".join(map(tla_text, given["subscription"].names()))
     changes = f"!.member = {member}, !.owned = {{{{}}}}, !.subscription = {{{{{names}}}}}"
-    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(found)})"
+    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(given)})"
 
 
 def _heartbeat(field: Field) -> str:
-    found = field.fields(("member", "epoch"), ("owned", *SAYS))
-    member, epoch = tla_text(found["member"].name_text()), found["epoch"].number(0)
-    owned = tla_partitions(found["owned"].partitions()) if "owned" in found else ""
+    given = field.fields(("member", "epoch"), ("owned", *SAYS))
+    member, epoch = tla_text(given["member"].name_text()), given["epoch"].number(0)
+    owned = tla_partitions(given["owned"].partitions()) if "owned" in given else ""
     changes = f"!.member = {member}, !.epoch = {epoch}, !.owned = {{{owned}}}"
-    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(found)})"
+    return f"OfferingRequest({member}, [NoRequest EXCEPT {changes}], {offers_of(given)})"
 
 
 def _leave(field: Field) -> str:
@@ -68,8 +68,8 @@ def _leave(field: Field) -> str:
 
 
 def _prepare(field: Field) -> str:
-    found = field.fields(("member", "epoch"), ())
-    return f"Prepares({tla_text(found['member'].name_text())}, {found['epoch'].number()})"
+    given = field.fields(("member", "epoch"), ())
+    return f"Prepares({tla_text(given['member'].name_text())}, {given['epoch'].number()})"
 
 
 def assignment_of(owners: Mapping[str, Field]) -> str:
@@ -83,13 +83,13 @@ def assignment_of(owners: Mapping[str, Field]) -> str:
 
 def _install(field: Field) -> str:
     """The assignment of each member, or the error of the assignor."""
-    found = field.fields(("member", "epoch", "groupEpoch"), ("target", "error", "metadata"))
-    assignment = assignment_of(found["target"].mapping() if "target" in found else {})
-    error = found["error"].number(1) if "error" in found else 0
-    metadata = tla_text(found["metadata"].text()) if "metadata" in found else '""'
-    changes = f"!.groupEpoch = {found['groupEpoch'].number()}, !.error = {error}, !.metadata = {metadata}"
+    given = field.fields(("member", "epoch", "groupEpoch"), ("target", "error", "metadata"))
+    assignment = assignment_of(given["target"].mapping() if "target" in given else {})
+    error = given["error"].number(1) if "error" in given else 0
+    metadata = tla_text(given["metadata"].text()) if "metadata" in given else '""'
+    changes = f"!.groupEpoch = {given['groupEpoch'].number()}, !.error = {error}, !.metadata = {metadata}"
     carried = f"[NoClientStep EXCEPT {changes}, !.assignment = {assignment}]"
-    return f"Installing({tla_text(found['member'].name_text())}, {found['epoch'].number()}, {carried})"
+    return f"Installing({tla_text(given['member'].name_text())}, {given['epoch'].number()}, {carried})"
 
 
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
@@ -151,19 +151,19 @@ def _facts(trace: Trace) -> list[Facts]:
 def _state(state: SpecState) -> Facts:
     """The answer, the group, who computes, the target, and each member with what it may use."""
     group = state.group
-    found: dict[str, Facts] = {}
+    facts: dict[str, Facts] = {}
     if state.step.response.error:
-        found["response"] = printed_response(state)
-    found["group"] = {
+        facts["response"] = printed_response(state)
+    facts["group"] = {
         "epoch": str(group.epoch),
         "assignmentEpoch": str(group.assignment_epoch),
         "state": group_state(group),
     }
     if group.computation.chosen:
-        found["computation"] = printed_computation(group.computation)
-    found["target"] = {name: printed(target) for name in group.members if (target := group.target(name))}
-    found["members"] = {name: _member(group, name) for name in sorted(group.members)}
-    return found
+        facts["computation"] = printed_computation(group.computation)
+    facts["target"] = {name: printed(target) for name in group.members if (target := group.target(name))}
+    facts["members"] = {name: _member(group, name) for name in sorted(group.members)}
+    return facts
 
 
 def printed(partitions: frozenset[tuple[str, int]]) -> tuple[str, ...]:
@@ -200,16 +200,16 @@ def printed_response(state: SpecState) -> Facts:
             for name, one in sorted(base.members.items())
         }
         return {"groupEpoch": str(base.epoch), "assignor": base.assignor, "members": members}
-    found: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}
+    facts: dict[str, str | tuple[str, ...]] = {"epoch": str(response.epoch)}
     if client is not None and client.compute:
-        found["compute"] = "true"
+        facts["compute"] = "true"
     if response.assigned is not None:
-        found["assigned"] = printed(response.assigned)
+        facts["assigned"] = printed(response.assigned)
     if client is not None and client.told.error:
-        found["assignorError"] = str(client.told.error)
+        facts["assignorError"] = str(client.told.error)
     if client is not None and client.told.metadata:
-        found["metadata"] = client.told.metadata
-    return found
+        facts["metadata"] = client.told.metadata
+    return facts
 
 
 CLIENT: Final = Language(

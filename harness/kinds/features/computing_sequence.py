@@ -87,5 +87,5 @@ def _request(step: SpecStep, after: State) -> str:
 
 
 def _one(state: State, names: tuple[str, ...]) -> Mapping[str, Any]:
-    found: Any = next((state[name] for name in names if name in state), {})
-    return as_function(found) if found else {}
+    value: Any = next((state[name] for name in names if name in state), {})
+    return as_function(value) if value else {}

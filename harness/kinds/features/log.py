@@ -112,13 +112,14 @@ def _with_given_fields(record: Json) -> Json:
 def _compare(seen: Sequence[Json], expected: Sequence[Json]) -> None:
     """ValueError, in words, with the first place where they differ."""
     comparable = [_with_given_fields(record) for record in expected]
-    found = differences(_answer(seen), _answer(comparable))
-    if not found:
+    different = differences(_answer(seen), _answer(comparable))
+    if not different:
         return
-    place = found[0].path.replace("records", "log", 1)
+    first = different[0]
+    place = first.path.replace("records", "log", 1)
     raise ValueError(
-        f"of {place} the spec's log says {json.dumps(found[0].expected)}, and the states before and after it "
-        f"{json.dumps(found[0].got)}; so spec/GroupLog.tla and harness/kinds/consumer/records.py contradict "
+        f"of {place} the spec's log says {json.dumps(first.expected)}, and the states before and after it "
+        f"{json.dumps(first.got)}; so spec/GroupLog.tla and harness/kinds/consumer/records.py contradict "
         "each other, or the trace was altered"
     )
 

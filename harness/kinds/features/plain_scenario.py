@@ -30,16 +30,16 @@ def request_of(
     its epoch and of the fields, of which some are `optional`."""
 
     def action(field: Field) -> str:
-        found = field.fields(("member",) if epoch is not None else ("member", "epoch"), optional)
-        arguments = request(found["epoch"].number() if epoch is None else epoch, found)
-        return f"Request({tla_text(found['member'].name_text())}, {arguments})"
+        given = field.fields(("member",) if epoch is not None else ("member", "epoch"), optional)
+        arguments = request(given["epoch"].number() if epoch is None else epoch, given)
+        return f"Request({tla_text(given['member'].name_text())}, {arguments})"
 
     return action
 
 
 def _topic(field: Field) -> str:
-    found = field.fields(("topic", "partitions"), ())
-    return f"Change({tla_text(found['topic'].name_text())}, {found['partitions'].number(-1)})"
+    given = field.fields(("topic", "partitions"), ())
+    return f"Change({tla_text(given['topic'].name_text())}, {given['partitions'].number(-1)})"
 
 
 def first_of(variable: str, none: str) -> Callable[[Field | None, Mapping[str, int]], str]:

@@ -97,8 +97,8 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         if line.heartbeat is None and line.request is None:
             for name in ("topic", "partitions"):
                 yield from differ(name, getattr(state.step, name), getattr(line, name))
-        if line.told is not None:
-            yield from response_differences(state.step.response, line.told)
+        if line.answer is not None:
+            yield from response_differences(state.step.response, line.answer)
         if line.response is not None:
             yield from old.response_differences("response", state.old.step.response, line.response, words)
         yield from old.completed_differences(state.old.step, line.completed, words)
@@ -114,7 +114,7 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         line = run.lines[fits]
         if not isinstance(line, Line) or line.group is None or _choices(run) > MOST:
             return None
-        again = replace(line, group=None, words=None, told=NO_ANSWER)
+        again = replace(line, group=None, words=None, answer=NO_ANSWER)
         return replace(run, lines=[*run.lines[:fits], again])
 
 
@@ -127,12 +127,12 @@ class KafkaMigrationRecording(MigrationRecording):
 
     def states(self, dumped: Sequence[State]) -> list[MigrationState]:
         """With what a heartbeat is answered by Kafka."""
-        found = []
+        states = []
         for state, raw in zip(super().states(dumped), dumped, strict=True):
             by_kafka = read_response(Fields(raw["kafkaTold"], "kafkaTold"))
             step = replace(state.step, response=by_kafka)
-            found.append(replace(state, shared=replace(state.shared, step=step)))
-        return found
+            states.append(replace(state, shared=replace(state.shared, step=step)))
+        return states
 
 
 def _choices(run: classic.Run) -> int:
@@ -157,9 +157,9 @@ def _lines(run: classic.Run) -> Iterator[Line]:
 def _members(runs: Sequence[classic.Run]) -> set[str]:
     """Every member id that runs name."""
     lines = [line for run in runs for line in _lines(run)]
-    found = {member for line in lines for member in old.members_of(line)}
-    found |= {member for line in lines if line.group for member in line.group.members}
-    return found | {
+    members = {member for line in lines for member in old.members_of(line)}
+    members |= {member for line in lines if line.group for member in line.group.members}
+    return members | {
         member for run in runs if isinstance(run, Run) and run.start for member in run.start.named
     }
 
@@ -191,7 +191,7 @@ def _epoch(line: Line) -> int:
     """The latest generation or epoch that a line names."""
     sent = [line.request.epoch] if line.request else []
     shown = [line.seen.generation] if line.seen else [line.group.epoch] if line.group else []
-    answered = [line.told.epoch] if line.told else []
+    answered = [line.answer.epoch] if line.answer else []
     content = [subscription_data(one).generation or 0 for one in _subscriptions(line)]
     return max([0, *sent, *shown, *answered, *content])
 

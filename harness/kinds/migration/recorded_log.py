@@ -32,12 +32,12 @@ PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "comple
 
 @dataclass(slots=True)
 class Line(old.Line):
-    """One step. Fields of a consumer group have names of their own: `heartbeat` with the response `told`,
+    """One step. Fields of a consumer group have names of their own: `heartbeat` with the response `answer`,
     the `group` as it was described, and the `words` of its members of the classic protocol, None if those
     are not shown."""
 
     heartbeat: Request | None = None
-    told: Response | None = None
+    answer: Response | None = None
     group: SeenGroup | None = None
     words: Mapping[str, Classic] | None = None
     topic: str = ""
@@ -51,7 +51,7 @@ class Line(old.Line):
     @property
     def observed(self) -> bool:
         """Tell if there is anything to compare."""
-        answered = self.response is not None or self.told is not None or bool(self.completed)
+        answered = self.response is not None or self.answer is not None or bool(self.completed)
         return answered or self.seen is not None or self.group is not None
 
 
@@ -153,7 +153,7 @@ class MigrationLogReader(ClassicLogReader):
         request = heartbeat_of(body, self._topics)
         response = response_of(answered, self._topics, request)
         member = request.member or response.member or "nobody"
-        self._add(Line(number, content, REQUEST, member, heartbeat=request, told=response), answer)
+        self._add(Line(number, content, REQUEST, member, heartbeat=request, answer=response), answer)
 
     def _lacks(self, api: str, version: int, body: Json) -> str:
         if lacks := super()._lacks(api, version, body):

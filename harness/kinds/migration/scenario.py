@@ -35,17 +35,17 @@ def _first(field: Field | None, topics: Mapping[str, int]) -> str:
     user data."""
     if field is None:
         raise ConformError("A scenario of a group that migrates begins with a classic one: say `first:`.")
-    found = field.fields(("members", "assignors"), ("userData",))
-    members, protocols = tla_texts(found["members"].mapping()), tla_list(found["assignors"].names())
-    have = tla_texts(found["userData"].names() if "userData" in found else ())
+    given = field.fields(("members", "assignors"), ("userData",))
+    members, protocols = tla_texts(given["members"].mapping()), tla_list(given["assignors"].names())
+    have = tla_texts(given["userData"].names() if "userData" in given else ())
     return f"StartsWith({members}, {protocols}, {have}, [t \\in Topics |-> {counts_of(topics)}0])"
 
 
 def _join(field: Field) -> str:
     """A consumer joins."""
-    found = field.fields(("member",), SAYS)
-    member = tla_text(found["member"].name_text())
-    offers = offers_of(found) if "assignors" in found else "{<<>>}"
+    given = field.fields(("member",), SAYS)
+    member = tla_text(given["member"].name_text())
+    offers = offers_of(given) if "assignors" in given else "{<<>>}"
     return f"\\E offers \\in {offers} : JoinsOffering({member}, offers)"
 
 
@@ -55,33 +55,33 @@ def _prepare(field: Field) -> str:
 
 
 def _install(field: Field) -> str:
-    found = field.fields(("member", "target"), ())
-    member = tla_text(found["member"].name_text())
-    return f"computation.chosen = {member} /\\ Installs({assignment_of(found['target'].mapping())})"
+    given = field.fields(("member", "target"), ())
+    member = tla_text(given["member"].name_text())
+    return f"computation.chosen = {member} /\\ Installs({assignment_of(given['target'].mapping())})"
 
 
 def _heartbeat(field: Field) -> str:
     """The heartbeat of a member of the classic protocol."""
-    found = field.fields(("member", "generation"), ())
-    return f"Beats({tla_text(found['member'].name_text())}, {found['generation'].number()})"
+    given = field.fields(("member", "generation"), ())
+    return f"Beats({tla_text(given['member'].name_text())}, {given['generation'].number()})"
 
 
 def _rejoin(field: Field) -> str:
-    found = field.fields(("member", "generation", "owned"), ())
-    member, generation = tla_text(found["member"].name_text()), found["generation"].number()
-    return f"Rejoins({member}, {generation}, {tla_partitions(found['owned'].partitions())})"
+    given = field.fields(("member", "generation", "owned"), ())
+    member, generation = tla_text(given["member"].name_text()), given["generation"].number()
+    return f"Rejoins({member}, {generation}, {tla_partitions(given['owned'].partitions())})"
 
 
 def _sync(field: Field) -> str:
-    found = field.fields(("member", "generation"), ())
-    return f"Syncs({tla_text(found['member'].name_text())}, {found['generation'].number()})"
+    given = field.fields(("member", "generation"), ())
+    return f"Syncs({tla_text(given['member'].name_text())}, {given['generation'].number()})"
 
 
 def _report(field: Field) -> str:
     """A consumer's heartbeat."""
-    found = field.fields(("member", "epoch", "owned"), ())
-    member, epoch = tla_text(found["member"].name_text()), found["epoch"].number(1)
-    return f"Reports({member}, {epoch}, {tla_partitions(found['owned'].partitions())})"
+    given = field.fields(("member", "epoch", "owned"), ())
+    member, epoch = tla_text(given["member"].name_text()), given["epoch"].number(1)
+    return f"Reports({member}, {epoch}, {tla_partitions(given['owned'].partitions())})"
 
 
 def _definitions(universe: Universe) -> str:

@@ -71,9 +71,9 @@ class _Reader:
         self._content, self._at = content, 0
 
     def number(self, form: struct.Struct) -> int:
-        (found,) = form.unpack_from(self._content, self._at)
+        (number,) = form.unpack_from(self._content, self._at)
         self._at += form.size
-        return int(found)
+        return int(number)
 
     def skip(self, size: int) -> bytes:
         self._at += size
@@ -83,8 +83,8 @@ class _Reader:
         return self.skip(max(self.number(_SHORT), 0)).decode()
 
     def partitions(self) -> frozenset[Partition]:
-        found = set()
+        partitions = set()
         for _ in range(self.number(_INT)):
             name = self.text()
-            found |= {(name, self.number(_INT)) for _ in range(self.number(_INT))}
-        return frozenset(found)
+            partitions |= {(name, self.number(_INT)) for _ in range(self.number(_INT))}
+        return frozenset(partitions)

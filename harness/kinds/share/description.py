@@ -17,8 +17,8 @@ _REQUIREMENTS: Final = {
 
 
 def _exercised(action: str, branch: str, error: str) -> tuple[str, ...]:
-    found = _REQUIREMENTS.get(action, ())
-    return ("Q7", *found[:1]) if found and branch == "refused" else found
+    names = _REQUIREMENTS.get(action, ())
+    return ("Q7", *names[:1]) if names and branch == "refused" else names
 
 
 SHARE: Final = Kind(

@@ -13,23 +13,23 @@ from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Facts, Language
 
 
-def _request(epoch: int, found: Mapping[str, Field]) -> str:
-    names = f"{{{tla_texts(found['topics'].names())}}}" if "topics" in found else "{}"
+def _request(epoch: int, given: Mapping[str, Field]) -> str:
+    names = f"{{{tla_texts(given['topics'].names())}}}" if "topics" in given else "{}"
     return f"[epoch |-> {epoch}, subscription |-> {names}]"
 
 
 def _printed(state: ShareState) -> Facts:
-    group, answer, found = state.group, state.step.response, dict[str, Facts]()
+    group, answer, facts = state.group, state.step.response, dict[str, Facts]()
     if answer.error:
-        found["response"] = {"error": answer.error, "epoch": str(answer.epoch)}
+        facts["response"] = {"error": answer.error, "epoch": str(answer.epoch)}
         if answer.assigned is not None:
-            found["response"] = {**found["response"], "assigned": named(answer.assigned)}
+            facts["response"] = {**facts["response"], "assigned": named(answer.assigned)}
     epochs = {"epoch": str(group.epoch), "assignmentEpoch": str(group.assignment_epoch)}
-    found["group"] = {"state": group.title, **epochs}
-    found["members"] = {
+    facts["group"] = {"state": group.title, **epochs}
+    facts["members"] = {
         name: {"epoch": str(one.epoch), "assigned": named(one.assigned)} for name, one in group.named.items()
     }
-    return found
+    return facts
 
 
 SHARE: Final = Language(

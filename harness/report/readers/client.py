@@ -47,7 +47,7 @@ class Client:
     name: str
     schedules: int
     rules: Sequence[Ruled]
-    found: Sequence[Breach] = ()
+    breaches: Sequence[Breach] = ()
     note: str = ""
 
 
@@ -57,7 +57,7 @@ def client(data: Fields) -> Client:
         name=data.get("client", str),
         schedules=data.get("schedules", int),
         rules=[_ruled(one) for one in data.items("rules")],
-        found=[_breach(one) for one in data.items("findings")],
+        breaches=[_breach(one) for one in data.items("findings")],
     )
 
 

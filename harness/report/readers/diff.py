@@ -95,13 +95,13 @@ def _model(one: Fields) -> DiffModel:
         kinds=[_kind(kind) for kind in one.items_or_none("kinds")],
         properties=[
             Property(
-                found.get("property", str),
-                found.list_or_none("requirements"),
-                found.text("verdict"),
-                found.text("a"),
-                found.text("b"),
+                prop.get("property", str),
+                prop.list_or_none("requirements"),
+                prop.text("verdict"),
+                prop.text("a"),
+                prop.text("b"),
             )
-            for found in one.items("properties")
+            for prop in one.items("properties")
         ],
     )
 

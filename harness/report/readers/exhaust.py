@@ -83,8 +83,8 @@ def _finding(one: Fields) -> ExhaustFinding:
         count=one.get("count", int),
         steps=one.get("steps", int),
         differences=[
-            Difference(found.get("path", str), found.decoded("expected"), found.decoded("got"))
-            for found in one.items_or_none("differences")
+            Difference(difference.get("path", str), difference.decoded("expected"), difference.decoded("got"))
+            for difference in one.items_or_none("differences")
         ],
         **{name: one.text(name) for name in words},
     )

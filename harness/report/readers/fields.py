@@ -66,10 +66,10 @@ class Fields:
 
     def numbers(self, name: str) -> list[int]:
         """A list of whole numbers; absent is empty."""
-        found = self.get(name, list) if name in self._data else []
-        if not all(type(item) is int for item in found):
+        values = self.get(name, list) if name in self._data else []
+        if not all(type(item) is int for item in values):
             raise ConformError(f'{self._place}: the field "{name}" must have whole numbers.')
-        return found
+        return values
 
     def decoded(self, name: str) -> Any:
         """Any JSON; a text, as tables have it, is read as JSON if it is that."""

@@ -42,8 +42,8 @@ class Replay:
     @property
     def exercised(self) -> Mapping[str, Mapping[str, int]]:
         """Requirement -> numbers of steps and traces; {} where they were not counted."""
-        found: Mapping[str, Mapping[str, int]] = self.coverage.get("requirements", {})
-        return found
+        counts: Mapping[str, Mapping[str, int]] = self.coverage.get("requirements", {})
+        return counts
 
     @property
     def growth(self) -> Sequence[tuple[int, int, int]]:

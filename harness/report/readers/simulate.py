@@ -52,7 +52,7 @@ class Simulation:
     again: str
     counts: Mapping[str, Mapping[str, int]]
     left_out: Sequence[str]
-    found: Sequence[Violation]
+    violations: Sequence[Violation]
 
 
 def simulation(data: Fields) -> Simulation:
@@ -73,7 +73,7 @@ def _groups(data: Fields) -> Simulation:
         again=data.get("again", str),
         counts={title: data.get(kind, dict) for title, kind in counts.items()},
         left_out=(),
-        found=[_violation(one) for one in data.items("violations")],
+        violations=[_violation(one) for one in data.items("violations")],
     )
 
 
@@ -107,7 +107,7 @@ def _pair(data: Fields) -> Simulation:
         again=data.get("command", str),
         counts={"steps": data.get("ways", dict), "states": data.get("states", dict)},
         left_out=[*data.get("left_out", list), *not_seen],
-        found=[_broken_property(one, targets, data.get("command", str)) for one in data.items("found")],
+        violations=[_broken_property(one, targets, data.get("command", str)) for one in data.items("found")],
     )
 
 
@@ -128,11 +128,11 @@ def _broken_property(one: Fields, targets: tuple[str, str], command: str) -> Vio
         after=named(one.get("after", dict), topics),
         differences=[
             Difference(
-                found.get("path", str),
-                named(found.decoded("expected"), topics),
-                named(found.decoded("got"), topics),
+                difference.get("path", str),
+                named(difference.decoded("expected"), topics),
+                named(difference.decoded("got"), topics),
             )
-            for found in one.items("differences")
+            for difference in one.items("differences")
         ],
     )
 

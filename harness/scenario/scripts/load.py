@@ -49,15 +49,15 @@ def load_script(whole: Field) -> Script:
 
 
 def _step(step: Field, kind: Language) -> Step:
-    found = step.mapping()
-    verbs = [name for name in found if name not in ("says", "expect")]
+    fields = step.mapping()
+    verbs = [name for name in fields if name not in ("says", "expect")]
     if len(verbs) != 1 or verbs[0] not in kind.verbs:
-        wrong = next((found[verb] for verb in verbs if verb not in kind.verbs), step)
+        wrong = next((fields[verb] for verb in verbs if verb not in kind.verbs), step)
         known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
         raise wrong.wrong(f"a step does exactly one of {', '.join(kind.verbs)}; {known}")
-    does, expect = found[verbs[0]], found.get("expect")
-    if "says" in found:
-        found["says"].prose()
+    does, expect = fields[verbs[0]], fields.get("expect")
+    if "says" in fields:
+        fields["says"].prose()
     return Step(
         action=kind.verbs[verbs[0]](does),
         words=f"{verbs[0]}: {_written(does)}".removesuffix(": "),
@@ -69,12 +69,12 @@ def _step(step: Field, kind: Language) -> Step:
 
 
 def _erratum(field: Field, steps: int) -> Erratum:
-    found = field.fields(("step", "where", "says", "holds", "uncorrected"), ())
-    number = found["step"].number(1)
+    given = field.fields(("step", "where", "says", "holds", "uncorrected"), ())
+    number = given["step"].number(1)
     if number > steps:
-        raise found["step"].wrong(f"there is no step {number}: the scenario has {steps}")
-    where, says, holds = (found[name].prose() for name in ("where", "says", "holds"))
-    return Erratum(number, where, says, holds, _facts(found["uncorrected"]), field.first_line)
+        raise given["step"].wrong(f"there is no step {number}: the scenario has {steps}")
+    where, says, holds = (given[name].prose() for name in ("where", "says", "holds"))
+    return Erratum(number, where, says, holds, _facts(given["uncorrected"]), field.first_line)
 
 
 def _facts(field: Field) -> dict[str, Any]:
@@ -107,8 +107,8 @@ def _universe(whole: Field, kind: Language, topics: Mapping[str, int]) -> Univer
         elif name in _BY_MEMBER:
             members.update(field.mapping())
         elif name in ("add connector", "add tasks"):
-            found = field.mapping()
-            topic, count = found["connector"].text(), found["tasks"].number(0) + kind.whole
+            fields = field.mapping()
+            topic, count = fields["connector"].text(), fields["tasks"].number(0) + kind.whole
             most[topic] = max(most.get(topic, 0), count)
     return Universe(frozenset(members - {""}), most)
 

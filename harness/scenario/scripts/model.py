@@ -125,13 +125,13 @@ class PlayedScript:
     @property
     def mismatches(self) -> list[tuple[int, str, str, str]]:
         """Differences of the file: step, what, in the file, in the specification."""
-        found = []
+        wrong = []
         for number, (step, spec) in enumerate(zip(self.scenario.steps, self.transcripts, strict=False), 1):
             if step.expect is not None and step.expect.facts:
                 left_out = self.scenario.kind.optional - step.expect.facts.keys()
                 given = {name: value for name, value in spec.items() if name not in left_out}
-                found += [(number, *one) for one in differ(step.expect.facts, given)]
-        return found
+                wrong += [(number, *one) for one in differ(step.expect.facts, given)]
+        return wrong
 
     @property
     def missing(self) -> list[int]:
@@ -167,26 +167,26 @@ class PlayedScript:
 
 def over(facts: Facts, others: Facts) -> Facts:
     """Facts with others in their place, to any depth; an empty text takes a fact away."""
-    found = dict(facts)
+    result = dict(facts)
     for name, value in others.items():
         if value == "":
-            found.pop(name, None)
+            result.pop(name, None)
             continue
-        old = found.get(name)
+        old = result.get(name)
         both = isinstance(value, Mapping) and isinstance(old, Mapping)
-        found[name] = over(old, value) if both else value  # type: ignore[arg-type]
-    return found
+        result[name] = over(old, value) if both else value  # type: ignore[arg-type]
+    return result
 
 
 def flat(facts: Facts, before: str = "") -> dict[str, Any]:
     """Facts by the names on the way to them, like "group epoch"."""
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{name} ")
+            named |= flat(value, f"{before}{name} ")
         else:
-            found[f"{before}{name}"] = tuple(sorted(value)) if isinstance(value, tuple) else value
-    return found
+            named[f"{before}{name}"] = tuple(sorted(value)) if isinstance(value, tuple) else value
+    return named
 
 
 def differ(file: Facts, spec: Facts) -> Sequence[tuple[str, str, str]]:

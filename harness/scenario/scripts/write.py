@@ -72,5 +72,5 @@ def out_of_step(script: Script, trace: Trace) -> str:
     """Differences of a trace from the script, in words; "" if it is its behaviour."""
     if trace.meta.get("script") != script.digest:
         return "what is done is something else"
-    found = PlayedScript(script, trace, script.kind.facts(trace)).mismatches
-    return f"after step {found[0][0]} it has {found[0][1]} {found[0][3]}, not {found[0][2]}" if found else ""
+    wrong = PlayedScript(script, trace, script.kind.facts(trace)).mismatches
+    return f"after step {wrong[0][0]} it has {wrong[0][1]} {wrong[0][3]}, not {wrong[0][2]}" if wrong else ""

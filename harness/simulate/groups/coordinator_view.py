@@ -81,7 +81,7 @@ class Seen:
     held: Partitions
     assigned: Partitions
     revoking: Partitions
-    said: SubscriberView
+    subscriber: SubscriberView
     previous: int = 0
     """The epoch before, as far as the coordinator must know it (H6): a fail-over forgets it."""
 
@@ -177,7 +177,7 @@ class GroupWatch:
 
     def _changed(self, group: GroupView, cause: Cause) -> list[str]:
         """The members that are new, or not as they were."""
-        found = []
+        sentences = []
         joined = cause.member if cause.joins else None
         for name, member in group.members.items():
             seen = self.members.get(name)
@@ -187,10 +187,10 @@ class GroupWatch:
                 or seen.epoch != member.epoch
                 or seen.held != member.held
                 or seen.revoking != member.revoking
-                or seen.said != member.metadata
+                or seen.subscriber != member.metadata
             ):
-                found.append(name)
-        return found
+                sentences.append(name)
+        return sentences
 
     def _place(self, cause: Cause, member: MemberView) -> str | None:
         """S1: the member that was away and whose place this one has taken."""
@@ -198,7 +198,7 @@ class GroupWatch:
         if instance is None:
             return None
         for name, seen in self.members.items():
-            if seen.said.instance_id == instance and seen.epoch == AWAY:
+            if seen.subscriber.instance_id == instance and seen.epoch == AWAY:
                 return name
         return None
 
@@ -217,15 +217,15 @@ class GroupWatch:
                     bumps = True
                     continue
                 left.discard(place)
-                bumps |= _says_otherwise(member.metadata, self.members[place].said)
+                bumps |= _says_otherwise(member.metadata, self.members[place].subscriber)
                 bumps |= place != name and seen is not None
-            elif seen is None or _says_otherwise(member.metadata, seen.said):
+            elif seen is None or _says_otherwise(member.metadata, seen.subscriber):
                 bumps = True
         return bumps or bool(left)
 
     def _says_the_same(self, name: str, member: MemberView) -> bool:
         seen = self.members.get(name)
-        return seen is not None and seen.said == member.metadata
+        return seen is not None and seen.subscriber == member.metadata
 
     def _notice(self, group: GroupView, cause: Cause, subscriptions: bool, topics: Topics) -> bool:
         """E1: nothing of the topics that members subscribe to goes unnoticed; whether that has changed."""
@@ -359,7 +359,7 @@ class GroupWatch:
 
     def _unique_instance(self, name: str, instance: str | None) -> None:
         if instance is not None and any(
-            other != name and seen.said.instance_id == instance for other, seen in self.members.items()
+            other != name and seen.subscriber.instance_id == instance for other, seen in self.members.items()
         ):
             raise Violation(
                 "S2", "InstancesUnique", f"{name} and another member have the instance id {instance}"
@@ -407,11 +407,11 @@ def wanted_by(group: GroupView, topics: Topics) -> dict[str, Partitions]:
 
 def subscribed(subscriber: SubscriberView, topics: Topics) -> set[str]:
     """T1: the existing topics that a member subscribes to."""
-    found = {name for name in subscriber.subscription if name in topics}
+    names = {name for name in subscriber.subscription if name in topics}
     if subscriber.regex:
         pattern = re.compile(subscriber.regex)
-        found |= {name for name in topics if pattern.fullmatch(name)}
-    return found
+        names |= {name for name in topics if pattern.fullmatch(name)}
+    return names
 
 
 def _says_otherwise(new: SubscriberView, old: SubscriberView) -> bool:

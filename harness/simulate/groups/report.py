@@ -40,26 +40,26 @@ def summary(result: Simulated) -> Iterator[str]:
         yield f"{counts.events / result.seconds:,.0f} events/s, {result.seconds:.1f} s"
     yield f"digest of all that happened: {result.digest[:16]}"
     yield f"again: {command_of(options)}"
-    if not result.found:
+    if not result.violations:
         yield "no violation"
 
 
-def explain(found: SimulatedViolation, path: Path, scenario: Path | None) -> Iterator[str]:
+def explain(violation: SimulatedViolation, path: Path, scenario: Path | None) -> Iterator[str]:
     """A violation, and its shortest schedule in words."""
-    yield f"{found.requirement} {found.invariant}: {found.message}"
-    yield f"  in {found.seen:,} seeds; of seed {found.seed} after {found.events:,} events"
-    yield f"  shrunk to {len(found.schedule.events)} events: {path}"
-    yield from (f"  {line}" for line in steps(found))
-    for fault, times in found.undescribed:
+    yield f"{violation.requirement} {violation.invariant}: {violation.message}"
+    yield f"  in {violation.seen:,} seeds; of seed {violation.seed} after {violation.events:,} events"
+    yield f"  shrunk to {len(violation.schedule.events)} events: {path}"
+    yield from (f"  {line}" for line in steps(violation))
+    for fault, times in violation.undescribed:
         yield f"  the coordinator could not describe a group, {times} times; {fault}"
     if scenario is not None:
         yield f"  what the coordinator was asked, as a scenario: {scenario}"
     yield f"  again: conform simulate --replay {shlex.quote(str(path))}"
 
 
-def steps(found: SimulatedViolation) -> Iterator[str]:
+def steps(violation: SimulatedViolation) -> Iterator[str]:
     """The events of a schedule in words, numbered."""
-    for number, event in enumerate(found.schedule.events, start=1):
+    for number, event in enumerate(violation.schedule.events, start=1):
         who = f"{event['who']} " if "who" in event else ""
         yield f"{number}. {event['at'] / 1000:,.3f} s: {who}{in_words(event)}"
 
@@ -72,16 +72,16 @@ def counted(counts: Counter[str]) -> str:
 
 def named(answers: Counter[str]) -> Counter[str]:
     """Answers of heartbeats by the names of their errors."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, count in answers.items():
         kind, _, code = name.partition(" ")
-        found[f"{kind} {error_name(int(code))}" if kind == "heartbeat" else name] += count
-    return found
+        counts[f"{kind} {error_name(int(code))}" if kind == "heartbeat" else name] += count
+    return counts
 
 
-def file_name(found: SimulatedViolation) -> str:
+def file_name(violation: SimulatedViolation) -> str:
     """The name of the file of a schedule."""
-    return f"{found.requirement}-{found.invariant}-{found.seed}.json"
+    return f"{violation.requirement}-{violation.invariant}-{violation.seed}.json"
 
 
 def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path | None]) -> Json:
@@ -106,29 +106,29 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
         "digest": result.digest,
         "seconds": round(result.seconds, 2),
         "again": command_of(result.options),
-        "holds": not result.found,
+        "holds": not result.violations,
         "violations": [
-            _violation(found, path, scenario)
-            for found, path, scenario in zip(result.found, files, scenarios, strict=True)
+            _violation(violation, path, scenario)
+            for violation, path, scenario in zip(result.violations, files, scenarios, strict=True)
         ],
     }
 
 
-def _violation(found: SimulatedViolation, path: Path, scenario: Path | None) -> Json:
+def _violation(violation: SimulatedViolation, path: Path, scenario: Path | None) -> Json:
     return {
-        "requirement": found.requirement,
-        "invariant": found.invariant,
-        "message": found.message,
-        "seed": found.seed,
-        "events": found.events,
-        "seen_in_seeds": found.seen,
+        "requirement": violation.requirement,
+        "invariant": violation.invariant,
+        "message": violation.message,
+        "seed": violation.seed,
+        "events": violation.events,
+        "seen_in_seeds": violation.seen,
         "schedule": str(path),
         "scenario": None if scenario is None else str(scenario),
         "again": f"conform simulate --replay {shlex.quote(str(path))}",
-        "settings": asdict(found.schedule.settings),
-        "steps": list(steps(found)),
-        "messages": list(found.story),
-        "undescribed": dict(found.undescribed),
-        "before": found.before,
-        "after": found.after,
+        "settings": asdict(violation.schedule.settings),
+        "steps": list(steps(violation)),
+        "messages": list(violation.story),
+        "undescribed": dict(violation.undescribed),
+        "before": violation.before,
+        "after": violation.after,
     }

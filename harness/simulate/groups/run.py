@@ -70,7 +70,7 @@ class Outcome:
     seed: int
     counts: Counts
     digest: str
-    found: SimulatedViolation | None = None
+    violation: SimulatedViolation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def run_seed(
     world = World(parts, settings)
     digest = hashlib.sha256()
     done: list[Json] = []
-    found, settling = None, False
+    broken, settling = None, False
     try:
         draw = Draw(world, rng)
         while world.counts.events < options.events and (event := draw.next()) is not None:
@@ -131,42 +131,42 @@ def run_seed(
         kind = violation.requirement, violation.invariant
         schedule = Schedule(settings, tuple(done), *kind)
         message = _with_names(violation, done).message
-        found = SimulatedViolation(seed, world.counts.events, *kind, message, schedule, settling)
+        broken = SimulatedViolation(seed, world.counts.events, *kind, message, schedule, settling)
     digest.update(f"{world.now_ms} {world.counts}".encode())
-    return Outcome(seed, world.counts, digest.hexdigest(), found)
+    return Outcome(seed, world.counts, digest.hexdigest(), broken)
 
 
-def shrunk(parts: Parts, found: SimulatedViolation) -> SimulatedViolation:
+def shrunk(parts: Parts, violation: SimulatedViolation) -> SimulatedViolation:
     """A violation with the shortest schedule that shows it, and what happens in that schedule.
 
     ConformError (exit 3) if the violation is not there again.
     """
-    settings = found.schedule.settings
+    settings = violation.schedule.settings
 
     def fails(candidate: Sequence[Json]) -> bool:
-        failed = play(parts, settings, candidate, found.settling)
+        failed = play(parts, settings, candidate, violation.settling)
         if failed is None:
             return False
-        return (failed.violation.requirement, failed.violation.invariant) == found.kind
+        return (failed.violation.requirement, failed.violation.invariant) == violation.kind
 
-    events = list(found.schedule.events)
+    events = list(violation.schedule.events)
     if not fails(events):
         raise ConformError(
-            f"The violation of {found.requirement} ({found.invariant}) of seed {found.seed} is not there "
-            "again: the members or the coordinator are not deterministic.",
+            f"The violation of {violation.requirement} ({violation.invariant}) of seed {violation.seed} is "
+            "not there again: the members or the coordinator are not deterministic.",
             ENGINE_FAILED,
         )
     events = shrink(_without_wholes(events, fails), fails, simpler=_simpler)
     events = _sooner(events, fails)
-    short = shown(parts, replace(found, schedule=replace(found.schedule, events=tuple(events))))
+    short = shown(parts, replace(violation, schedule=replace(violation.schedule, events=tuple(events))))
     assert short is not None
     return short
 
 
-def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
+def shown(parts: Parts, repeated: SimulatedViolation) -> SimulatedViolation | None:
     """The violation of the schedule of `found`, and what happens in it; None if there is none."""
-    schedule, story = found.schedule, Story()
-    failed = play(parts, schedule.settings, schedule.events, found.settling, story)
+    schedule, story = repeated.schedule, Story()
+    failed = play(parts, schedule.settings, schedule.events, repeated.settling, story)
     if failed is None:
         return None
     violation = failed.violation
@@ -174,7 +174,7 @@ def shown(parts: Parts, found: SimulatedViolation) -> SimulatedViolation | None:
     events = tuple(schedule.events[: failed.after])
     before, after = one_group(story.before, story.after)
     return replace(
-        found,
+        repeated,
         requirement=kind[0],
         invariant=kind[1],
         message=violation.message,
@@ -253,7 +253,7 @@ class Simulated:
     seeds: int
     counts: Counts
     digest: str
-    found: list[SimulatedViolation]
+    violations: list[SimulatedViolation]
     seconds: float = 0.0
 
 
@@ -265,10 +265,10 @@ def summed(options: SimulationOptions, outcomes: Sequence[Outcome]) -> Simulated
     for outcome in sorted(outcomes, key=lambda one: one.seed):
         counts.add(outcome.counts)
         digest.update(outcome.digest.encode())
-        found = outcome.found
-        if found is not None:
-            seen[found.kind] += 1
-            if found.kind not in first or found.events < first[found.kind].events:
-                first[found.kind] = found
+        violation = outcome.violation
+        if violation is not None:
+            seen[violation.kind] += 1
+            if violation.kind not in first or violation.events < first[violation.kind].events:
+                first[violation.kind] = violation
     merged = [replace(one, seen=seen[kind]) for kind, one in sorted(first.items())]
     return Simulated(options, len(outcomes), counts, digest.hexdigest(), merged)

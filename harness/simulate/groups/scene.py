@@ -199,17 +199,17 @@ class Scene:
         chosen = before is not None and before.computation.chosen == sender
         prepared = before is not None and chosen and before.computation.base is not None
         body = self.cluster.request(request.api, request.version, client, request.body)
-        error, found = body["errorCode"], self.cluster.group(group)
+        error, group_there = body["errorCode"], self.cluster.group(group)
         name = "prepare" if request.api == PREPARE else "install"
         self.counts.answers[f"{name} {error}"] += 1
-        if error or found is None:
+        if error or group_there is None:
             if request.api == INSTALL and prepared:
                 self.watches[group].refused(request.body, error)
             return body
         if not chosen:
             raise Violation("A5", "OnlyTheChosen", f"{sender} may compute, though it was not chosen")
         if request.api == PREPARE:
-            self.watches[group].prepared(found, prepared, body, self.topics)
+            self.watches[group].prepared(group_there, prepared, body, self.topics)
         else:
             self.stepped((group,), Cause("install", body=request.body))
         return body

@@ -104,15 +104,15 @@ def wait_for_topics(
 def wait_for_coordinator(broker: Connection, group: str, timeout_s: float) -> tuple[str, int]:
     """Host and port of the coordinator of a group, once there is one."""
     body = {"keyType": 0, "coordinatorKeys": [group]}
-    found: list[Json] = []
+    coordinators: list[Json] = []
 
     def ready() -> bool:
-        found[:] = broker.call("FindCoordinator", 4, body)["coordinators"]
-        return found[0]["errorCode"] not in NOT_YET
+        coordinators[:] = broker.call("FindCoordinator", 4, body)["coordinators"]
+        return coordinators[0]["errorCode"] not in NOT_YET
 
     wait_until(ready, broker.address, timeout_s, "have a group coordinator")
-    _check(broker, f"name the coordinator of {group}", found[0])
-    return str(found[0]["host"]), int(found[0]["port"])
+    _check(broker, f"name the coordinator of {group}", coordinators[0])
+    return str(coordinators[0]["host"]), int(coordinators[0]["port"])
 
 
 def wait_for_group(coordinator: Connection, group: str, timeout_s: float) -> None:

@@ -79,7 +79,7 @@ class Waiting:
 
     def late(self, fence: Callable[[], object]) -> list[tuple[str, Json]]:
         """The answers that came meanwhile, by the request's API and client."""
-        found = []
+        answers = []
         if self._sent:
             fence()
         first = True
@@ -87,8 +87,8 @@ class Waiting:
             answer = sent[1].poll(self._quiet_s if first else 0)
             first = first and answer is not None
             if answer is not None:
-                found.append(self._answered(sent, answer))
-        return found
+                answers.append(self._answered(sent, answer))
+        return answers
 
     def join_timeout(
         self, fence: Callable[[], object], delay_s: float, waited: Waited
@@ -101,13 +101,13 @@ class Waiting:
         if waited.spent_s + max(0.0, end - self._now()) > waited.budget_s:
             raise NotWaited(self._target, NO_TIME)
         start = self._now()
-        found: list[tuple[str, Json]] = []
-        while not found and self._now() < end:
-            found = self.late(lambda: None)
+        answers: list[tuple[str, Json]] = []
+        while not answers and self._now() < end:
+            answers = self.late(lambda: None)
         waited.spent_s += self._now() - start
         waited.timers += 1
         self._began += delay_s
-        return found + self.late(fence)
+        return answers + self.late(fence)
 
     def close(self) -> None:
         """Close all connections: the next group begins."""

@@ -46,9 +46,9 @@ def client_parts(name: str) -> ClientParts:
         there = importlib.import_module(module)
     except (ImportError, ValueError) as error:
         raise ConformError(f"The client {name} cannot be imported: {error}.") from None
-    found = getattr(there, made, None)
-    if found is None:
+    make = getattr(there, made, None)
+    if make is None:
         raise ConformError(f"The module {module} has no class {made!r}.{meant(made, dir(there))}")
-    if not (isinstance(found, type) and issubclass(found, Member)):
+    if not (isinstance(make, type) and issubclass(make, Member)):
         raise ConformError(f"{name} is no subclass of coordinator.members.consumer.Member.")
-    return ClientParts(found)
+    return ClientParts(make)

@@ -112,12 +112,12 @@ class _Cluster:
         return group_state(self._coordinator.group_of(group) or Group(group))
 
     def durable(self, group: str) -> object:
-        found = self._coordinator.group_of(group) or Group(group)
+        known = self._coordinator.group_of(group) or Group(group)
         members = {
             member_id: (member.metadata, member.epoch, member.held)
-            for member_id, member in found.members.items()
+            for member_id, member in known.members.items()
         }
-        own = {name: _copy(getattr(found, name)) for name in _DURABLE}
+        own = {name: _copy(getattr(known, name)) for name in _DURABLE}
         return own, members, self._coordinator.committed(group)
 
 

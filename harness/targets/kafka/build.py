@@ -39,10 +39,10 @@ def program(version: str, jars: Sequence[Path]) -> Path:
 
 
 def _sources(line: str) -> list[Path]:
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     for folder in (SOURCES / "common", SOURCES / line):
-        found |= {path.relative_to(folder): path for path in folder.rglob("*.java")}
-    return sorted(found.values())
+        files |= {path.relative_to(folder): path for path in folder.rglob("*.java")}
+    return sorted(files.values())
 
 
 def _digest(sources: Sequence[Path], jars: Sequence[Path]) -> str:
@@ -78,9 +78,9 @@ def _compile(sources: Sequence[Path], jars: Sequence[Path], classes: Path) -> No
 
 
 def _pack(classes: Path) -> None:
-    found = sorted(classes.rglob("*.class"))
+    class_files = sorted(classes.rglob("*.class"))
     with zipfile.ZipFile(classes / JAR, "w") as jar:
-        for path in found:
+        for path in class_files:
             jar.write(path, path.relative_to(classes))
 
 

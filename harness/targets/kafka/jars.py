@@ -64,10 +64,10 @@ def _maven() -> Any:
 
 def _checked(maven: Any, digest: str, name: str) -> Path:
     jar = _fetched(maven, name)
-    found = hashlib.sha256(jar.read_bytes()).hexdigest()
-    if found != digest:
+    actual = hashlib.sha256(jar.read_bytes()).hexdigest()
+    if actual != digest:
         raise ConformError(
-            f"{jar} is not {name}: its SHA-256 is {found}. Delete it and try again.", ENGINE_FAILED
+            f"{jar} is not {name}: its SHA-256 is {actual}. Delete it and try again.", ENGINE_FAILED
         )
     return jar
 
@@ -92,7 +92,7 @@ def pins_of(coordinate: str, version: str, more: Sequence[str] = ()) -> Iterator
     maven = _maven()
     group, artifact = coordinate.split(":")
     dependencies, _ = Model(maven.project(group, artifact).at_version(version).pom(), maven).dependencies()
-    names = [f"{found.groupId}:{found.artifactId}:{found.version}" for found in dependencies]
+    names = [f"{one.groupId}:{one.artifactId}:{one.version}" for one in dependencies]
     for name in [f"{coordinate}:{version}", *names, *more]:
         try:
             digest = hashlib.sha256(_fetched(maven, name).read_bytes()).hexdigest()

@@ -45,6 +45,6 @@ def java(version: str) -> list[str]:
     """Java and the option with all classes of that version, those of the program first: what precedes the
     name of a program. ConformError as above."""
     with alone("kafka"):
-        found = jars(COORDINATOR, version)
-        folder = program(version, found)
-    return [str(find_java()), "-cp", os.pathsep.join(map(str, [folder / JAR, *found]))]
+        listed = jars(COORDINATOR, version)
+        folder = program(version, listed)
+    return [str(find_java()), "-cp", os.pathsep.join(map(str, [folder / JAR, *listed]))]

@@ -23,8 +23,8 @@ def main(first: int, seeds: int, events: int) -> None:
     for seed in range(first, first + seeds):
         outcome = run_seed(parts, asked, seed)
         done += outcome.counts.events
-        if outcome.found is not None:
-            short = shrunk(parts, outcome.found)
+        if outcome.violation is not None:
+            short = shrunk(parts, outcome.violation)
             said = {"requirement": short.requirement, "invariant": short.invariant, "message": short.message}
             print(json.dumps({**said, "events": done, "shortest": len(short.schedule.events)}))
             return

@@ -63,7 +63,7 @@ def test_a_loader_that_needs_the_whole_log_is_noticed(
     """Few seeds find it."""
     broken(monkeypatch)
     for seed in range(8):
-        found = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).found
+        found = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).violation
         if found is not None:
             assert found.requirement == requirement and words in found.message
             return

@@ -61,7 +61,7 @@ def test_an_assignor_that_fails_leaves_the_target_as_it_is() -> None:
 def test_seeds_with_client_side_assignors_hold() -> None:
     for seed in (2, 9, 12):
         outcome = run_seed(PARTS, SimulationOptions(events=1_500), seed)
-        assert outcome.found is None and outcome.counts.answers["install 0"], seed
+        assert outcome.violation is None and outcome.counts.answers["install 0"], seed
 
 
 def view(epoch: int, **targets: frozenset[tuple[str, int]]) -> Any:

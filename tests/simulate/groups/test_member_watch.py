@@ -143,8 +143,8 @@ def test_a_broken_member_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch
     found = set()
     for seed in range(SEEDS):
         outcome = run_seed(PythonParts(), SimulationOptions(events=EVENTS), seed)
-        if outcome.found is not None:
-            found.add((outcome.found.requirement, outcome.found.invariant))
+        if outcome.violation is not None:
+            found.add((outcome.violation.requirement, outcome.violation.invariant))
         if (requirement, invariant) in found:
             break
     assert (requirement, invariant) in found
@@ -158,7 +158,7 @@ def test_a_coordinator_that_cannot_describe_is_counted(monkeypatch: pytest.Monke
 
     _earlier_epoch(monkeypatch)
     monkeypatch.setattr(Coordinator, "describe", describe)
-    found = run_seed(PythonParts(), SimulationOptions(events=EVENTS), 0).found
+    found = run_seed(PythonParts(), SimulationOptions(events=EVENTS), 0).violation
     assert found is not None
     short = shrunk(PythonParts(), found)
     ((fault, times),) = short.undescribed

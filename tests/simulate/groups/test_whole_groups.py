@@ -48,7 +48,7 @@ def drawn(seed: int, events: int) -> tuple[World, list[Json]]:
 def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
     """G8: no requirement is broken, and that is not for want of trying."""
     counts = default.counts
-    assert default.found is None and counts.events >= SimulationOptions().events
+    assert default.violation is None and counts.events >= SimulationOptions().events
     assert set(counts.faults) == set(FAULTS)
     assert not [fault for fault, count in counts.faults.items() if not count]
     assert not [event for event in EVENTS if event != "wait" and not counts.kinds[event]]
@@ -62,7 +62,7 @@ def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
 
 def test_other_seeds_hold(default: Outcome) -> None:
     others = [run_seed(PARTS, SimulationOptions(events=1_500), seed) for seed in range(6)]
-    assert not [one.found for one in others if one.found]
+    assert not [one.violation for one in others if one.violation]
     assert len({one.digest for one in [default, *others]}) == 7
 
 
@@ -130,9 +130,9 @@ def test_the_state_kept_between_steps_is_the_coordinators(seed: int) -> None:
 def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
     """R7, as the model MCNoExemption: who was removed and does not know it may own what is another's."""
     found = next(
-        outcome.found
+        outcome.violation
         for seed in (4, 6, 9)
-        if (outcome := run_seed(PARTS, SimulationOptions(exemption=False), seed)).found
+        if (outcome := run_seed(PARTS, SimulationOptions(exemption=False), seed)).violation
     )
     short = shrunk(PARTS, found)
     assert short.kind == ("R7", "NoDoubleOwnership") and len(short.schedule.events) <= 15
@@ -152,7 +152,9 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
 def test_without_r9_it_fails() -> None:
     """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
     asked = SimulationOptions(events=3_000, r9=False)
-    found = next(outcome.found for seed in range(60) if (outcome := run_seed(PARTS, asked, seed)).found)
+    found = next(
+        outcome.violation for seed in range(60) if (outcome := run_seed(PARTS, asked, seed)).violation
+    )
     assert found.requirement in ("R7", "O2", "O3")
 
 
@@ -172,7 +174,9 @@ def test_outcomes_add_up_in_any_order() -> None:
     results = [summed(asked, order) for order in (outcomes, outcomes[::-1], outcomes[3:] + outcomes[:3])]
     assert results[0] == results[1] == results[2]
     assert results[0].counts.events == sum(one.counts.events for one in outcomes)
-    assert sum(one.seen for one in results[0].found) == sum(one.found is not None for one in outcomes)
+    assert sum(one.seen for one in results[0].violations) == sum(
+        one.violation is not None for one in outcomes
+    )
 
 
 @pytest.mark.parametrize(

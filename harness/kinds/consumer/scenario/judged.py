@@ -26,8 +26,12 @@ def out_of_step(scenario: Scenario, trace: Trace) -> str:
     for number, (file, spec) in enumerate(zip(scenario.steps, steps, strict=True), start=1):
         if _script(file) != _script(spec) or file.target not in (None, spec.target):
             return f"step {number} is another one"
-    found = next(mismatches(scenario, [step.states for step in steps]), None)
-    return f"after step {found.step} it has {found.what} {found.spec}, not {found.file}" if found else ""
+    mismatch = next(mismatches(scenario, [step.states for step in steps]), None)
+    return (
+        f"after step {mismatch.step} it has {mismatch.what} {mismatch.spec}, not {mismatch.file}"
+        if mismatch
+        else ""
+    )
 
 
 def _script(step: ScriptStep) -> ScriptStep:

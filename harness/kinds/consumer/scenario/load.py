@@ -83,19 +83,19 @@ def load_scenario(path: Path, text: str | None = None) -> Scenario:
 
 
 def _step(step: Field) -> ScriptStep:
-    found = step.mapping()
-    verbs = [name for name in found if name not in _STEP_FIELDS]
+    fields = step.mapping()
+    verbs = [name for name in fields if name not in _STEP_FIELDS]
     if len(verbs) != 1 or verbs[0] not in VERBS:
-        wrong = next((found[verb] for verb in verbs if verb not in VERBS), step)
+        wrong = next((fields[verb] for verb in verbs if verb not in VERBS), step)
         known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
         raise wrong.wrong(f"a step does exactly one of {', '.join(VERBS)}; {known}")
     verb = verbs[0]
     make = _event if verb in EVENTS else _request
-    sections: dict[str, Section] = {name: _section(found[name]) for name in SECTIONS if name in found}
+    sections: dict[str, Section] = {name: _section(fields[name]) for name in SECTIONS if name in fields}
     for name, section in sections.items():
         if name != "expect" and section.printed and (section.printed.response or section.printed.offsets):
-            raise found[name].wrong(f"response and offsets belong to expect, not to {name}")
-    done = make(verb, found[verb])
+            raise fields[name].wrong(f"response and offsets belong to expect, not to {name}")
+    done = make(verb, fields[verb])
     return ScriptStep(
         does=done.does,
         member=done.member,
@@ -104,8 +104,8 @@ def _step(step: Field) -> ScriptStep:
         partitions=done.partitions,
         partition=done.partition,
         offset=done.offset,
-        target=_target(found["target"]) if "target" in found else None,
-        says=found["says"].prose() if "says" in found else "",
+        target=_target(fields["target"]) if "target" in fields else None,
+        says=fields["says"].prose() if "says" in fields else "",
         sections=sections,
         first_line=step.first_line,
         last_line=step.last_line,
@@ -116,53 +116,53 @@ def _step(step: Field) -> ScriptStep:
 def _request(verb: str, field: Field) -> ScriptStep:
     """A ConsumerGroupHeartbeat; what is not said is absent (H7), but a join says that it owns nothing."""
     needs = ("member", "epoch") if verb in ("heartbeat", "request") else ("member",)
-    found = field.fields(needs, ("withoutId", *_SAID))
-    member = found["member"].name_text()
-    if "withoutId" in found and found["withoutId"].flag() and verb not in ("join", "request"):
-        raise found["withoutId"].wrong("only a join may leave its member id out (H1)")
-    epoch = EPOCHS[verb] if verb in EPOCHS else found["epoch"].number(1 if verb == "heartbeat" else -(10**9))
-    owned = found["owned"].partitions() if "owned" in found else None
+    given = field.fields(needs, ("withoutId", *_SAID))
+    member = given["member"].name_text()
+    if "withoutId" in given and given["withoutId"].flag() and verb not in ("join", "request"):
+        raise given["withoutId"].wrong("only a join may leave its member id out (H1)")
+    epoch = EPOCHS[verb] if verb in EPOCHS else given["epoch"].number(1 if verb == "heartbeat" else -(10**9))
+    owned = given["owned"].partitions() if "owned" in given else None
     request = Request(
-        member="" if "withoutId" in found and found["withoutId"].flag() else member,
+        member="" if "withoutId" in given and given["withoutId"].flag() else member,
         epoch=epoch,
-        instance=found["instance"].text() if "instance" in found else None,
+        instance=given["instance"].text() if "instance" in given else None,
         owned=frozenset() if owned is None and verb == "join" else owned,
-        subscription=frozenset(found["subscription"].names()) if "subscription" in found else None,
-        regex=found["regex"].text() if "regex" in found else None,
-        assignor=found["assignor"].text() if "assignor" in found else None,
+        subscription=frozenset(given["subscription"].names()) if "subscription" in given else None,
+        regex=given["regex"].text() if "regex" in given else None,
+        assignor=given["assignor"].text() if "assignor" in given else None,
     )
     return ScriptStep(REQUEST, member, request)
 
 
 def _event(verb: str, field: Field) -> ScriptStep:
-    found = field.fields(*_EVENT_FIELDS[verb])
+    given = field.fields(*_EVENT_FIELDS[verb])
     request = None
-    member = found["member"].text() if "member" in found else ""
-    if "epoch" in found:
-        request = Request(member, found["epoch"].number(), None, None, None, None, None)
-    elif "member" in found:
-        found["member"].name_text()
-    partition = found["partition"].partition() if "partition" in found else None
-    topic = found["topic"].name_text() if "topic" in found else ""
+    member = given["member"].text() if "member" in given else ""
+    if "epoch" in given:
+        request = Request(member, given["epoch"].number(), None, None, None, None, None)
+    elif "member" in given:
+        given["member"].name_text()
+    partition = given["partition"].partition() if "partition" in given else None
+    topic = given["topic"].name_text() if "topic" in given else ""
     return ScriptStep(
         does=EVENTS[verb],
         member=member,
         request=request,
         topic=partition[0] if partition else topic,
-        partitions=_count(verb, found),
+        partitions=_count(verb, given),
         partition=partition,
-        offset=found["offset"].number(0) if "offset" in found else 0,
+        offset=given["offset"].number(0) if "offset" in given else 0,
     )
 
 
-def _count(verb: str, found: dict[str, Field]) -> int:
+def _count(verb: str, given: dict[str, Field]) -> int:
     """Number of partitions that the topic has then; -1 says that it is deleted."""
     if verb == "delete topic":
         return -1
-    if verb == "fail-over" and ("topic" in found) != ("partitions" in found):
-        some = next(iter(found.values()))
+    if verb == "fail-over" and ("topic" in given) != ("partitions" in given):
+        some = next(iter(given.values()))
         raise some.wrong("a topic that changes in a fail-over has partitions, too: -1 where it is deleted")
-    return found["partitions"].number(-1) if "partitions" in found else 0
+    return given["partitions"].number(-1) if "partitions" in given else 0
 
 
 def _target(field: Field) -> Target:
@@ -181,26 +181,26 @@ def _section(field: Field) -> Section:
     """A state; one with nothing behind its colon is for --rewrite to write."""
     if not field.mapping():
         return Section(None, field.first_line, field.last_line)
-    found = field.fields(("group", "target", "members"), ("response", "offsets"))
-    group = found["group"].fields(("epoch", "assignmentEpoch", "state"), ())
-    response, fetched = _response(found["response"]) if "response" in found else (None, None)
+    given = field.fields(("group", "target", "members"), ("response", "offsets"))
+    group = given["group"].fields(("epoch", "assignmentEpoch", "state"), ())
+    response, fetched = _response(given["response"]) if "response" in given else (None, None)
     printed = Printed(
         group["epoch"].number(0),
         group["assignmentEpoch"].number(0),
         _choice(group["state"], STATES),
-        _target(found["target"]),
-        {name: _printed_member(member) for name, member in found["members"].mapping().items()},
+        _target(given["target"]),
+        {name: _printed_member(member) for name, member in given["members"].mapping().items()},
         response,
         fetched,
-        _offsets(found["offsets"]) if "offsets" in found else {},
+        _offsets(given["offsets"]) if "offsets" in given else {},
     )
     return Section(printed, field.first_line, field.last_line)
 
 
 def _printed_member(field: Field) -> PrintedMember:
-    found = field.fields(("epoch", "partitions", "pending"), ())
+    given = field.fields(("epoch", "partitions", "pending"), ())
     return PrintedMember(
-        found["epoch"].number(-2), found["partitions"].partitions(), found["pending"].partitions()
+        given["epoch"].number(-2), given["partitions"].partitions(), given["pending"].partitions()
     )
 
 
@@ -209,19 +209,19 @@ def _response(field: Field) -> tuple[Response, int | None]:
 
     Its member is filled in when it is compared: that of the step, or none for an error.
     """
-    found = field.fields((), ("error", "epoch", "assigned", "pending", "offset"))
-    if "error" in found or "offset" in found:
-        if len(found) > 1:
+    given = field.fields((), ("error", "epoch", "assigned", "pending", "offset"))
+    if "error" in given or "offset" in given:
+        if len(given) > 1:
             raise field.wrong("an error comes with nothing else, and neither does an offset")
-        error = _choice(found["error"], tuple(wire.ERROR_CODES)) if "error" in found else "NONE"
-        offset = found["offset"].number(-1) if "offset" in found else None
+        error = _choice(given["error"], tuple(wire.ERROR_CODES)) if "error" in given else "NONE"
+        offset = given["offset"].number(-1) if "offset" in given else None
         return Response(error, "", 0, None, None), offset
-    if "epoch" not in found:
+    if "epoch" not in given:
         raise field.wrong("a response has an error, an epoch, or an offset that was fetched")
-    if ("assigned" in found) != ("pending" in found):
+    if ("assigned" in given) != ("pending" in given):
         raise field.wrong("assigned and pending come together, or not at all: then no assignment is sent")
-    assignment = [found[name].partitions() if name in found else None for name in ("assigned", "pending")]
-    return Response("NONE", "", found["epoch"].number(), assignment[0], assignment[1]), None
+    assignment = [given[name].partitions() if name in given else None for name in ("assigned", "pending")]
+    return Response("NONE", "", given["epoch"].number(), assignment[0], assignment[1]), None
 
 
 def _offsets(field: Field) -> dict[Partition, int]:
@@ -240,11 +240,11 @@ def _choice(field: Field, choices: tuple[str, ...]) -> str:
 
 def _first_group(field: Field, topics: dict[str, int]) -> Group:
     """The group at the start: by default converged, each member with its target, epochs as the group's."""
-    found = field.fields(("epoch", "members"), ("assignmentEpoch",))
-    epoch = found["epoch"].number(1)
-    assignment_epoch = found["assignmentEpoch"].number(0) if "assignmentEpoch" in found else epoch
+    given = field.fields(("epoch", "members"), ("assignmentEpoch",))
+    epoch = given["epoch"].number(1)
+    assignment_epoch = given["assignmentEpoch"].number(0) if "assignmentEpoch" in given else epoch
     members, targets = {}, {}
-    for name, raw in sorted(found["members"].mapping().items()):
+    for name, raw in sorted(given["members"].mapping().items()):
         members[name], target = _first_member(raw, epoch)
         if target:
             targets[name] = target
@@ -255,47 +255,47 @@ def _first_group(field: Field, topics: dict[str, int]) -> Group:
 
 def _first_member(field: Field, group_epoch: int) -> tuple[Member, frozenset[Partition]]:
     fields = ("epoch", "previousEpoch", "instance", "assignor", "revoking", "target", "acknowledged")
-    found = field.fields(("subscription", "partitions"), fields)
-    epoch = found["epoch"].number(-2) if "epoch" in found else group_epoch
-    assigned = found["partitions"].partitions()
+    given = field.fields(("subscription", "partitions"), fields)
+    epoch = given["epoch"].number(-2) if "epoch" in given else group_epoch
+    assigned = given["partitions"].partitions()
     member = Member(
         epoch=epoch,
-        previous_epoch=found["previousEpoch"].number(0) if "previousEpoch" in found else max(epoch - 1, 0),
-        instance=found["instance"].text() if "instance" in found else "",
-        subscription=frozenset(found["subscription"].names()),
+        previous_epoch=given["previousEpoch"].number(0) if "previousEpoch" in given else max(epoch - 1, 0),
+        instance=given["instance"].text() if "instance" in given else "",
+        subscription=frozenset(given["subscription"].names()),
         regex="",
-        assignor=found["assignor"].text() if "assignor" in found else "",
+        assignor=given["assignor"].text() if "assignor" in given else "",
         assigned=assigned,
-        revoking=found["revoking"].partitions() if "revoking" in found else frozenset(),
-        acknowledged=found["acknowledged"].flag() if "acknowledged" in found else True,
+        revoking=given["revoking"].partitions() if "revoking" in given else frozenset(),
+        acknowledged=given["acknowledged"].flag() if "acknowledged" in given else True,
     )
-    return member, found["target"].partitions() if "target" in found else assigned
+    return member, given["target"].partitions() if "target" in given else assigned
 
 
 def _erratum(field: Field, steps: tuple[ScriptStep, ...]) -> Erratum:
-    found = field.fields(("step", "where", "says", "holds", "uncorrected"), ("state",))
-    number = found["step"].number(1)
+    given = field.fields(("step", "where", "says", "holds", "uncorrected"), ("state",))
+    number = given["step"].number(1)
     if number > len(steps):
-        raise found["step"].wrong(f"there is no step {number}: the scenario has {len(steps)}")
-    name = _choice(found["state"], SECTIONS) if "state" in found else "expect"
+        raise given["step"].wrong(f"there is no step {number}: the scenario has {len(steps)}")
+    name = _choice(given["state"], SECTIONS) if "state" in given else "expect"
     corrected = steps[number - 1].states.get(name)
     return Erratum(
         step=number,
-        where=found["where"].prose(),
-        says=found["says"].prose(),
-        holds=found["holds"].prose(),
+        where=given["where"].prose(),
+        says=given["says"].prose(),
+        holds=given["holds"].prose(),
         section=name,
-        printed=_uncorrected(found["uncorrected"], corrected) if corrected else None,
+        printed=_uncorrected(given["uncorrected"], corrected) if corrected else None,
         line=field.first_line,
     )
 
 
 def _uncorrected(field: Field, corrected: Printed) -> Printed:
     """The corrected state with what the document prints instead."""
-    found = field.fields((), ("group", "target", "members"))
-    group = found["group"].fields((), ("epoch", "assignmentEpoch", "state")) if "group" in found else {}
+    given = field.fields((), ("group", "target", "members"))
+    group = given["group"].fields((), ("epoch", "assignmentEpoch", "state")) if "group" in given else {}
     members = dict(corrected.members)
-    for name, raw in (found["members"].mapping() if "members" in found else {}).items():
+    for name, raw in (given["members"].mapping() if "members" in given else {}).items():
         values = raw.fields((), ("epoch", "partitions", "pending"))
         old = members.get(name, PrintedMember(-1, frozenset(), frozenset()))
         members[name] = PrintedMember(
@@ -307,7 +307,7 @@ def _uncorrected(field: Field, corrected: Printed) -> Printed:
         group["epoch"].number(0) if "epoch" in group else corrected.epoch,
         group["assignmentEpoch"].number(0) if "assignmentEpoch" in group else corrected.assignment_epoch,
         _choice(group["state"], STATES) if "state" in group else corrected.state,
-        _target(found["target"]) if "target" in found else corrected.target,
+        _target(given["target"]) if "target" in given else corrected.target,
         members,
         corrected.response,
         corrected.fetched,

@@ -42,8 +42,8 @@ def universe(scenarios: Iterable[Scenario]) -> Universe:
     topics = frozenset(topic for topic, _ in partitions)
     names = {topic_name(topic) for topic in topics}
     matched = {regex: matching(regex, names) for regex in sorted(regexes)}
-    found = {regex: names for regex, names in matched.items() if names is not None}
-    return Universe(frozenset(members), topics, frozenset(partitions), found)
+    known = {regex: names for regex, names in matched.items() if names is not None}
+    return Universe(frozenset(members), topics, frozenset(partitions), known)
 
 
 def _members(scenario: Scenario) -> Iterator[str]:

@@ -123,18 +123,18 @@ def _judged(
         number += 1
         trace = own_trace(scenario, chains[number])
         transcripts = list(_transcripts(trace, chains[number]))
-        found = list(mismatches(scenario, transcripts))
-        if {mismatch.step for mismatch in found} != wrong.get(number, set()):
+        different = list(mismatches(scenario, transcripts))
+        if {mismatch.step for mismatch in different} != wrong.get(number, set()):
             raise ConformError(
-                f"{scenario.file}: the harness finds the steps {sorted({one.step for one in found})} other "
-                f"than written, TLC {sorted(wrong.get(number, set()))}: one of them is mistaken."
+                f"{scenario.file}: the harness finds the steps {sorted({one.step for one in different})} "
+                f"other than written, TLC {sorted(wrong.get(number, set()))}: one of them is mistaken."
             )
         accepted = []
         for erratum in [erratum for erratum in scenario.errata if erratum.printed]:
             number += 1
             if erratum.step not in wrong.get(number, set()):
                 accepted.append(erratum)
-        yield Played(scenario, trace, transcripts, found, list(_unused(scenario, trace)), accepted)
+        yield Played(scenario, trace, transcripts, different, list(_unused(scenario, trace)), accepted)
 
 
 def _unused(scenario: Scenario, trace: Trace) -> Iterator[int]:

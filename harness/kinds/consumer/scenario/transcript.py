@@ -49,13 +49,13 @@ def transcript(after: SpecState, bumped: Group | None) -> Transcript:
     response = after.step.response
     last = printed(after.group, replace(response, member="") if response.error else None)
     fetched = after.step.offset if after.step.action == "OffsetFetch" and response.error == "NONE" else None
-    found = {"expect": replace(last, fetched=fetched, offsets=dict(sorted(after.offsets.items())))}
+    parts = {"expect": replace(last, fetched=fetched, offsets=dict(sorted(after.offsets.items())))}
     if bumped is not None:
         installed = replace(
             bumped, targets=after.group.targets, assignment_epoch=after.group.assignment_epoch
         )
-        found |= {"bumped": printed(bumped), "installed": printed(installed)}
-    return found
+        parts |= {"bumped": printed(bumped), "installed": printed(installed)}
+    return parts
 
 
 def mismatches(scenario: Scenario, transcripts: Sequence[Transcript]) -> Iterator[Mismatch]:

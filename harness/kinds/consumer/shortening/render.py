@@ -42,7 +42,7 @@ def render(trace: Trace, parts: Sequence[Sequence[Kept]], folder: Path) -> tuple
         "members": frozenset(members),
         "topics": frozenset(counts),
         "names": names,
-        "regexes": {regex: found for regex, found in matched.items() if found is not None},
+        "regexes": {regex: known for regex, known in matched.items() if known is not None},
         "partitions": frozenset(as_function(group["target"])),
         "offsets": frozenset(step.offset for step in steps if step.does == "OffsetCommit"),
         "epochs": frozenset(_epochs(trace)) if any(step.does in OFFSETS for step in steps) else frozenset(),

@@ -67,9 +67,9 @@ def stable_group(
     write(PARTITION_METADATA, None, PartitionMetadata(1, images))
     write(GROUP_METADATA, None, GroupEpoch(1))
     for member, topics in subscriptions.items():
-        said = MemberMetadata(None, None, "bench", "/127.0.0.1", names[topics], None, 300_000, assignor)
-        write(MEMBER_METADATA, member, MemberUpdate(1, said))
-        written[-1]["value"]["subscribedTopicNames"] = listed[said.subscription]
+        given = MemberMetadata(None, None, "bench", "/127.0.0.1", names[topics], None, 300_000, assignor)
+        write(MEMBER_METADATA, member, MemberUpdate(1, given))
+        written[-1]["value"]["subscribedTopicNames"] = listed[given.subscription]
         write(TARGET_MEMBER, member, Target(assignment[member], 0))
         write(CURRENT_ASSIGNMENT, member, CurrentAssignment(1, assignment[member]))
     write(TARGET_METADATA, None, AssignmentEpoch(1))

@@ -129,7 +129,7 @@ def assignors_side_by_side(
 
 def _of_kafka(assignor: str, size: Size, rounds: int) -> dict[str, list[float]]:
     """Seconds of the processor of each round, by step. ConformError if there is no JDK, or no jars."""
-    asked = {
+    request = {
         "assignor": Shape(assignor, "all").assignor,
         "members": [member_id(number) for number in range(size.members + 1)],
         "topics": [topic_id(number) for number in range(size.topics)],
@@ -137,7 +137,7 @@ def _of_kafka(assignor: str, size: Size, rounds: int) -> dict[str, list[float]]:
         "warmups": rounds,
         "rounds": rounds,
     }
-    ended = subprocess.run([*java(VERSION), MAIN], input=json.dumps(asked), capture_output=True, text=True)
+    ended = subprocess.run([*java(VERSION), MAIN], input=json.dumps(request), capture_output=True, text=True)
     if ended.returncode:
         raise ConformError(f"Kafka's assignor {assignor} failed: {ended.stderr.strip()}", ENGINE_FAILED)
     measured: dict[str, Any] = json.loads(ended.stdout)

@@ -62,8 +62,8 @@ def test_an_option_of_a_verb_that_was_split_is_answered_with_the_new_name(words:
     ended = conform("simulate", *words)
     assert ended.returncode == 2
     option = next(word for word in words if word != "--seed" and word.startswith("--")).partition("=")[0]
-    said = " ".join(ended.stderr.split())
-    assert f"no option {option} any more: two implementations are compared by conform compare" in said
+    sentence = " ".join(ended.stderr.split())
+    assert f"no option {option} any more: two implementations are compared by conform compare" in sentence
     assert option in conform("compare", "--help").stdout
 
 
@@ -178,22 +178,22 @@ main()
 """
 
 
-@pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("answer", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_run_ends_with_the_code_of_the_list(
-    told: signal.Signals, code: int, tmp_path: Path
+    answer: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     """A target that never answers, and so says that it is asked."""
-    asked, kit = tmp_path / "asked", Path(__file__).parents[1]
-    target = f"stdio:sh -c {shlex.quote(f'touch {shlex.quote(str(asked))}; exec sleep 60')}"
+    request, kit = tmp_path / "asked", Path(__file__).parents[1]
+    target = f"stdio:sh -c {shlex.quote(f'touch {shlex.quote(str(request))}; exec sleep 60')}"
     words = ["replay", str(kit / "traces/golden/basic.itf.json"), "--target", target]
     with subprocess.Popen(
         [sys.executable, "-c", STOPPED, *words], cwd=kit, text=True, stderr=subprocess.PIPE
     ) as run:
-        while not asked.exists() and run.poll() is None:
+        while not request.exists() and run.poll() is None:
             time.sleep(0.02)
-        run.send_signal(told)
-        _, said = run.communicate()
+        run.send_signal(answer)
+        _, output = run.communicate()
     assert run.returncode == code
-    assert ("conform: stopped by SIGTERM.\n" in said) is (told is signal.SIGTERM)
+    assert ("conform: stopped by SIGTERM.\n" in output) is (answer is signal.SIGTERM)
     for page in (conform("--help").stdout, (kit / "README.md").read_text()):
         assert f"{code} " in " ".join(page.partition("Exit codes")[2].partition("\n\n")[0].split())

@@ -263,12 +263,12 @@ def paragraphs(path: Path) -> list[str]:
     if path.suffix == ".md":
         prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
         return [re.sub(r"^[-*] ", "", one) for one in re.split(r"\n\s*\n|\n(?=[-|#])", prose)]
-    said = [
+    given = [
         node.value.value
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
-    return [part for one in said if isinstance(one, str) for part in one.split("\n\n")]
+    return [part for one in given if isinstance(one, str) for part in one.split("\n\n")]
 
 
 def test_the_name_of_a_test_says_its_subject_first() -> None:

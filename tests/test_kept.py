@@ -77,17 +77,17 @@ def test_seeds_under_which_a_rule_broke_are_tried_first_until_it_holds(
     capsys.readouterr()
     with pytest.raises(ConformError, match="breaks LeavesWhenClosed"):
         client("faulty:ClosesSilently", seed=100, seeds=1)
-    said = capsys.readouterr().out
-    assert said.startswith("1 kept schedule tried first: 1 still fails\n") and f"  seed {seed};" in said
+    output = capsys.readouterr().out
+    assert output.startswith("1 kept schedule tried first: 1 still fails\n") and f"  seed {seed};" in output
     with pytest.raises(ConformError):
         client("faulty:ClosesSilently", seed=100, seeds=1, no_kept=True)
     assert "tried first" not in capsys.readouterr().out
     Kept(Path(".conform"), "client", "reference", "kip-848").write([{"seed": seed}])
     client("reference", seed=100, seeds=1)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        said.startswith("1 kept schedule tried first: none fails any more\n")
-        and "2 schedules, no rule" in said
+        output.startswith("1 kept schedule tried first: none fails any more\n")
+        and "2 schedules, no rule" in output
     )
     assert list(Path(".conform").glob("*.json")) == [path]
 
@@ -97,9 +97,9 @@ def test_a_schedule_on_which_two_targets_agree_again_is_removed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     heartbeat = {"groupId": "g", "memberId": "m", "memberEpoch": 0, "subscribedTopicNames": ["foo"]}
-    asked = {"id": "c", "host": "/127.0.0.1", "principal": "User:a"}
+    request = {"id": "c", "host": "/127.0.0.1", "principal": "User:a"}
     body = {**heartbeat, "rebalanceTimeoutMs": 45_000, "topicPartitions": []}
-    operation = {"op": "request", "api": "ConsumerGroupHeartbeat", "client": asked, "body": body}
+    operation = {"op": "request", "api": "ConsumerGroupHeartbeat", "client": request, "body": body}
     before = Kept(Path(".conform"), "compare", "python against python", "kip-848")
     before.write([{"settings": {}, "operations": [operation]}])
     compare("python", "python", steps=20, out=tmp_path / "out")

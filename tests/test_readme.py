@@ -85,8 +85,8 @@ def test_command_gives_what_the_documents_say(
         monkeypatch.setattr(sys, "argv", [program, *words])
         with pytest.raises(SystemExit) as ended:
             app()
-        code, said = ended.value.code, capfd.readouterr()
-        printed, errors = said.out, said.err
+        code, given = ended.value.code, capfd.readouterr()
+        printed, errors = given.out, given.err
     else:
         run = subprocess.run(
             [sys.executable, *words], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True

@@ -107,10 +107,10 @@ class WarmTlc:
                 server.stdin.write("\t".join(_line(command, folder)) + "\n")
                 server.stdin.flush()
                 for line in server.stdout:
-                    said, end, how = line.partition("\0")
-                    stream.write(said)
-                    if said:
-                        lines.append(said.rstrip("\n"))
+                    given, end, how = line.partition("\0")
+                    stream.write(given)
+                    if given:
+                        lines.append(given.rstrip("\n"))
                         if on_line:
                             on_line(lines[-1])
                     if end:

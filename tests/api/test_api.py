@@ -48,7 +48,7 @@ def test_waiting_is_for_a_live_broker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"jobs": 0}, "jobs is a number of processes, 1 or more; not 0"),
         ({"jobs": -2}, "1 or more; not -2"),
@@ -56,8 +56,8 @@ def test_waiting_is_for_a_live_broker() -> None:
         ({"wait": float("nan")}, "0 or more; not nan"),
     ],
 )
-def test_a_number_that_makes_no_sense_is_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(conform.ConformError, match=said) as refused:
+def test_a_number_that_makes_no_sense_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(conform.ConformError, match=message) as refused:
         conform.replay(GOLDEN / "basic.itf.json", **given)
     assert refused.value.exit_code == USAGE and "--" not in refused.value.message
 

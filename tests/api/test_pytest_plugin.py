@@ -95,12 +95,12 @@ def test_wrong_options_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "message"),
     [("nope", "There is no target 'nope'"), ("stdio:/no/such/program", "/no/such/program")],
 )
-def test_a_target_that_is_not_there_is_one_usage_error(tmp_path: Path, target: str, said: str) -> None:
+def test_a_target_that_is_not_there_is_one_usage_error(tmp_path: Path, target: str, message: str) -> None:
     options = [f"--conform-traces={trace}" for trace in TRACES[:2]]
     ended = pytest_in(tmp_path, "--conform-target", target, *options)
     assert (ended.returncode, ended.stderr.count("ERROR: ")) == (4, 1), ended.stdout
-    assert said in ended.stderr and "failed" not in ended.stdout
+    assert message in ended.stderr and "failed" not in ended.stdout
     assert "Traceback" not in ended.stderr + ended.stdout

@@ -20,12 +20,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 TINY = Size(12, 10)
 
 
-def said(line: str) -> None:
+def ignore(line: str) -> None:
     """Nobody listens."""
 
 
 def test_targets_measure_every_step_alone_and_through_the_coordinator() -> None:
-    table = targets(said, [TINY], [Shape("uniform", "few")])
+    table = targets(ignore, [TINY], [Shape("uniform", "few")])
     (row,) = table.rows
     assert row[:2] == ["12 x 1,000", "uniform, 20 topics of their own"]
     assert len(row) == len(table.columns)
@@ -65,7 +65,7 @@ def test_shapes_subscribe_as_they_say() -> None:
 
 
 def test_heartbeats_give_a_table_and_a_picture() -> None:
-    table, curves = heartbeats(said, [5, 20], 40)
+    table, curves = heartbeats(ignore, [5, 20], 40)
     assert [row[0] for row in table.rows] == ["of 10 members in turn", "of all members in turn"]
     assert [data["senders"] for data in table.data] == [5, 10, 5, 20]
     root = ElementTree.fromstring(heartbeat_curves(curves))
@@ -82,7 +82,7 @@ def test_a_curve_rises_with_its_figures_and_stays_in_the_picture() -> None:
 
 
 def test_takeovers_load_the_same_log_from_both_sources() -> None:
-    table = takeovers(said, 5)
+    table = takeovers(ignore, 5)
     assert [data["source"] for data in table.data] == ["records", "sqlite"]
     assert {data["records"] for data in table.data} == {5 * 19}
 

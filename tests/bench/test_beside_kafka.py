@@ -12,7 +12,7 @@ from benchmarks.shapes import Size
 from harness.errors import ConformError
 
 
-def said(line: str) -> None:
+def ignore(line: str) -> None:
     """Nobody listens."""
 
 
@@ -22,7 +22,7 @@ def cannot(*given: object) -> list[str]:
 
 def test_without_a_jdk_the_rows_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kafka, "java", cannot)
-    table = kafka.assignors_side_by_side(said, [Size(12, 2)])
+    table = kafka.assignors_side_by_side(ignore, [Size(12, 2)])
     assert [row[0] for row in table.rows] == ["uniform: There is no JDK.", "range: There is no JDK."]
     assert all(data["not_measured"] == "There is no JDK." for data in table.data)
     assert all(len(row) == len(table.columns) for row in table.rows)
@@ -35,7 +35,7 @@ def test_where_kafka_cannot_run_only_this_coordinator_is_measured(monkeypatch: p
 
     monkeypatch.setattr(kafka, "_broker", broker)
     monkeypatch.setattr("harness.targets.kafka.target.java", cannot)
-    table = kafka.targets_side_by_side(said, number=2)
+    table = kafka.targets_side_by_side(ignore, number=2)
     first, second, *others = table.rows
     assert (first[0], first[1], first[5]) == ("python", "2", "0")
     assert (second[0], second[1:3], second[5]) == ("stdio: python -m coordinator", first[1:3], "0")

@@ -18,7 +18,7 @@ from harness.targets.kafka.build import find_javac
 TINY = Load(connections=2, groups=3, members=4, warm_s=0, seconds=1)
 
 
-def said(line: str) -> None:
+def ignore(line: str) -> None:
     """Nobody listens."""
 
 
@@ -50,7 +50,7 @@ def test_where_kafka_does_not_start_only_this_coordinator_is_measured(
         yield
 
     monkeypatch.setattr(served, "kafka", broker)
-    table = served_side_by_side(said, TINY, 1)
+    table = served_side_by_side(ignore, TINY, 1)
     kafka, here = table.rows
     assert (here[0], kafka[0], kafka[1]) == (HERE, f"{KAFKA}: It does not start.", "")
     assert len(here) == len(kafka) == len(table.columns)
@@ -78,7 +78,7 @@ def test_an_error_in_an_answer_ends_the_generator(tmp_path: Path) -> None:
 @pytest.mark.maven
 def test_kafka_has_the_same_members() -> None:
     try:
-        table = served_side_by_side(said, TINY, 1)
+        table = served_side_by_side(ignore, TINY, 1)
     except jars.Unavailable as error:
         pytest.skip(error.message)
     assert [data["title"] for data in table.data] == [HERE, KAFKA]

@@ -8,13 +8,13 @@ from benchmarks.replay import _speed, replays
 from harness.errors import ConformError
 
 
-def said(line: str) -> None:
+def ignore(line: str) -> None:
     """Nobody listens."""
 
 
 def test_the_command_is_measured_with_one_process_and_with_two() -> None:
     generate = ("generate", "MCSmall", "--simulate", "3", "--depth", "8", "--seed", "1")
-    table = replays(said, generate, rounds=1)
+    table = replays(ignore, generate, rounds=1)
     assert [row[0] for row in table.rows] == ["python, --jobs 1", "python, --jobs 2"]
     assert all(len(row) == len(table.columns) for row in table.rows)
     one, two = table.data
@@ -29,4 +29,4 @@ def test_a_run_that_is_too_short_has_no_speed() -> None:
 
 def test_a_command_that_fails_is_shown() -> None:
     with pytest.raises(ConformError, match=r"`conform generate MCNone --out .*` failed"):
-        replays(said, ("generate", "MCNone"), rounds=1)
+        replays(ignore, ("generate", "MCNone"), rounds=1)

@@ -76,7 +76,7 @@ def test_values_have_their_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ({"memberepoch": 1}, "ConsumerGroupHeartbeatRequest has no field memberepoch"),
         ({"memberEpoch": 2**31}, "memberEpoch: 2147483648 is not a number from -2147483648 to 2147483647"),
@@ -88,10 +88,10 @@ def test_values_have_their_form() -> None:
         ({"topicPartitions": [7]}, "topicPartitions: TopicPartitions is an object, not 7"),
     ],
 )
-def test_a_body_that_is_none_is_refused_in_words(body: Any, said: str) -> None:
+def test_a_body_that_is_none_is_refused_in_words(body: Any, message: str) -> None:
     with pytest.raises(ValueError) as refusal:
         from_json(load_request_schema(68, 0), body)
-    assert str(refusal.value).startswith(said)
+    assert str(refusal.value).startswith(message)
 
 
 def test_every_api_of_kafka_has_one_name() -> None:

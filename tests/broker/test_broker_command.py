@@ -68,16 +68,16 @@ def test_down_with_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--version", "3.9.0"], "there are jars for 4.0.2, 4.1.2, 4.2.1, 4.3.1, 4.4.0."),
         (["--version", "4.2.1", "--set", "x"], "--set x is not a setting: write KEY=VALUE."),
     ],
 )
-def test_a_wrong_command_line(tmp_path: Path, words: list[str], said: str) -> None:
+def test_a_wrong_command_line(tmp_path: Path, words: list[str], message: str) -> None:
     started = conform(tmp_path, "broker", "up", *words)
     assert started.returncode == 2
-    assert said in started.stderr
+    assert message in started.stderr
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "conform"])
 
 

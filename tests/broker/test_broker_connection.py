@@ -53,7 +53,7 @@ def test_the_time_that_a_caller_gives_an_answer_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "said"),
+    ("behaviour", "message"),
     [
         (wait_for_end, "did not answer ApiVersions within 0.2 s: see whether it still runs, and its log."),
         (lambda _: None, "closed the connection in ApiVersions (end of the stream): see its log for why."),
@@ -64,11 +64,11 @@ def test_the_time_that_a_caller_gives_an_answer_counts() -> None:
     ],
     ids=["silent", "closes", "half a frame", "another protocol", "too short", "another request's"],
 )
-def test_a_broker_that_fails(behaviour: Callable[[socket.socket], None], said: str) -> None:
+def test_a_broker_that_fails(behaviour: Callable[[socket.socket], None], message: str) -> None:
     with server(behaviour) as port, pytest.raises(Unreachable) as failure:
         Connection("127.0.0.1", port, timeout_s=0.2)
     assert failure.value.message.startswith(f"The broker 127.0.0.1:{port} ")
-    assert said in failure.value.message
+    assert message in failure.value.message
     assert failure.value.exit_code == ENGINE_FAILED
 
 

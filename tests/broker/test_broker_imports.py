@@ -25,6 +25,8 @@ def test_only_brokers_need_what_talks_to_brokers() -> None:
 def test_other_targets_do_without() -> None:
     verbs = ", ".join(f"harness.cli.{verb}" for verb in VERBS)
     imports = f"import sys, {verbs}, harness.targets as t; t.open_target('python').close()"
-    asked = f"{imports}; print([name for name in ('kio', 'confluent_kafka', 'jgo') if name in sys.modules])"
-    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    sentence = (
+        f"{imports}; print([name for name in ('kio', 'confluent_kafka', 'jgo') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", sentence], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"

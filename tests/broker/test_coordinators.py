@@ -90,19 +90,19 @@ def test_kfake_is_judged(kfake: str) -> None:
     at = {
         (Path(failure.trace).name.partition(".")[0], failure.action): failure for failure in result.failures
     }
-    told = [
+    answer = [
         ("MCKafka42Closed-goal-0001-still-revoking-when-the-time-out-comes", "RebalanceTimeout"),
         ("MCKafka42Static-goal-0013-session-of-one-that-is-away-runs-out", "SessionTimeout"),
         ("MCKafka42Tour-goal-0018-heartbeat-revoke", "Heartbeat"),
     ]
     members = [
-        [one for one in at[key].differences if one.path.startswith("group.members[m1]")] for key in told
+        [one for one in at[key].differences if one.path.startswith("group.members[m1]")] for key in answer
     ]
     assert [(members[0][0].expected, members[0][0].got["assigned"] != [])] == [("(absent)", True)]
     assert [(members[1][0].expected, members[1][0].got["memberEpoch"])] == [("(absent)", -2)]
     [changed] = [one for one in members[2] if one.path.endswith("subscribedTopicNames")]
     assert (changed.expected, changed.got) == ([], ["foo"])
-    assert all(name in PAGE for name, _ in told)
+    assert all(name in PAGE for name, _ in answer)
     sent = [one.operation for one in result.failures]
     assert {one["wire"]["version"] for one in sent if one.get("api") == "OffsetFetch"} == {10}
 
@@ -135,9 +135,9 @@ def test_the_proxy_sends_a_client_that_is_newer_than_itself_back_to_what_it_read
     upstream = int(kfake.rpartition(":")[2])
     assert struct.unpack(">ih", versions(upstream, 5)[:6]) == (7, 0)
     with proxied(upstream, tmp_path / "log") as [port]:
-        told = read_answer(18, 0, versions(port, 5))
-        assert told["errorCode"] == 35
-        assert {one["apiKey"]: one["maxVersion"] for one in told["apiKeys"]}[18] == 4
+        answer = read_answer(18, 0, versions(port, 5))
+        assert answer["errorCode"] == 35
+        assert {one["apiKey"]: one["maxVersion"] for one in answer["apiKeys"]}[18] == 4
         assert read_answer(18, 4, versions(port, 4))["errorCode"] == 0
 
 
@@ -152,8 +152,8 @@ def test_a_timer_that_differs_is_shown_again_by_the_command_that_is_printed(
     requests = [one for one in map(json.loads, log.read_text().splitlines()) if one["op"] == "request"]
     times = {(one["client"]["id"], one["body"]["rebalanceTimeoutMs"]) for one in requests}
     assert times == {("client-m1", 3000), ("client-m1", -1), ("client-m2", 300_000)}
-    said = capsys.readouterr().out
-    assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in said
+    output = capsys.readouterr().out
+    assert f"again: conform replay {RENEWED} --target {kfake} --dialect kafka-4.2 --wait 6\n" in output
 
 
 @pytest.mark.maven
@@ -166,9 +166,9 @@ def test_a_timer_that_differs_is_shrunk_in_the_seconds_that_there_are(
         shrink(RENEWED, **options)  # type: ignore[arg-type]
     with pytest.raises(typer.Exit):
         shrink(RENEWED, wait=10, **options)  # type: ignore[arg-type]
-    said = capsys.readouterr().out
-    assert "shrunk to 5 of 5 steps" in said
-    assert " of 10 s for 2 timers\nthese seconds did not suffice for each part" in said
+    output = capsys.readouterr().out
+    assert "shrunk to 5 of 5 steps" in output
+    assert " of 10 s for 2 timers\nthese seconds did not suffice for each part" in output
 
 
 @pytest.mark.maven

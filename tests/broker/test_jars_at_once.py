@@ -81,6 +81,6 @@ def test_a_jar_is_fetched_once(tmp_path: Path) -> None:
             )
             for _ in range(2)
         ]
-        said = [run.communicate(timeout=60) for run in runs]
-    assert [(out, errors[-500:]) for out, errors in said] == [(f"{len(JAR)}\n", "")] * 2
+        output = [run.communicate(timeout=60) for run in runs]
+    assert [(out, errors[-500:]) for out, errors in output] == [(f"{len(JAR)}\n", "")] * 2
     assert len(fetched) == 1

@@ -54,8 +54,8 @@ def test_two_members_join_revoke_and_converge(target: BrokerTarget) -> None:
     }
     assert send(target, join("B"))["assignment"] == {"assignedTopicPartitions": []}
     assert _state(target) == ("Reconciling", {"A": (1, owned(0, 1, 2)), "B": (2, [])})
-    told = send(target, heartbeat("A", 1, owned(0, 1, 2)))
-    assert (told["memberEpoch"], told["assignment"]) == (1, {"assignedTopicPartitions": owned(0, 1)})
+    answer = send(target, heartbeat("A", 1, owned(0, 1, 2)))
+    assert (answer["memberEpoch"], answer["assignment"]) == (1, {"assignedTopicPartitions": owned(0, 1)})
     assert send(target, heartbeat("A", 1, owned(0, 1)))["memberEpoch"] == 2
     given = send(target, heartbeat("B", 2, []))
     assert given["assignment"] == {"assignedTopicPartitions": owned(2)}
@@ -130,9 +130,9 @@ def test_topics_change_under_a_group(target: BrokerTarget) -> None:
     grown = send(target, heartbeat("A", 1, owned(0)))
     assert (grown["memberEpoch"], grown["assignment"]) == (2, {"assignedTopicPartitions": owned(0, 1)})
     target.topics([topic("foo", BAR, 1)], [])
-    told = send(target, heartbeat("A", 2, owned(0, 1)))
-    assert told["assignment"] == {"assignedTopicPartitions": []}
-    again = send(target, heartbeat("A", told["memberEpoch"], []))
+    answer = send(target, heartbeat("A", 2, owned(0, 1)))
+    assert answer["assignment"] == {"assignedTopicPartitions": []}
+    again = send(target, heartbeat("A", answer["memberEpoch"], []))
     assert again["assignment"] == {"assignedTopicPartitions": owned(0, topic_id=BAR)}
 
 
@@ -234,16 +234,16 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(kafka: LocalBroker)
     broker.close()
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_leaves_nothing(kafka: LocalBroker, told: signal.Signals) -> None:
+@pytest.mark.parametrize("answer", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_leaves_nothing(kafka: LocalBroker, answer: signal.Signals) -> None:
     broker = Connection(HOST, kafka.port)
     admin.wait_for_coordinator(broker, "g", 30.0)  # from then on there is a topic with its log
     before = admin.topics(broker), admin.groups(broker)
     words = ["replay", str(GOLDEN), "--target", f"broker:{HOST}:{kafka.port}", "--dialect", "kafka-4.2"]
     with subprocess.Popen([sys.executable, "-c", STOPPABLE, *words]) as run:
         admin.wait_until(lambda: admin.groups(broker) > before[1], broker.address, 60.0, "show a new group")
-        run.send_signal(told)
-    assert run.returncode == 128 + told
+        run.send_signal(answer)
+    assert run.returncode == 128 + answer
     assert (admin.topics(broker), admin.groups(broker)) == before
     broker.close()
 

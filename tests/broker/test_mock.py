@@ -50,11 +50,11 @@ def test_a_member_joins_and_hears_of_kafkas_interval(target: MockTarget) -> None
 
 def test_the_sent_version_is_named(target: MockTarget) -> None:
     send(target, join("A"), 0)
-    told = {"op": "request", "api": "ConsumerGroupHeartbeat", "version": 0, "body": join("A")}
-    assert as_sent(target, told) == {**told, "wire": {"version": 1}}
+    answer = {"op": "request", "api": "ConsumerGroupHeartbeat", "version": 0, "body": join("A")}
+    assert as_sent(target, answer) == {**answer, "wire": {"version": 1}}
     assert as_sent(target, {"op": "topics"}) == {"op": "topics"}
     target.request("OffsetCommit", 9, CLIENT, commit("A", 1, FOO, 5))
-    assert "wire" not in as_sent(target, told)
+    assert "wire" not in as_sent(target, answer)
 
 
 def test_each_load_is_a_new_cluster(target: MockTarget) -> None:

@@ -68,9 +68,9 @@ class ClassicDriver:
             },
         )
 
-    def known(self, client: str, **asked: Any) -> str:
+    def known(self, client: str, **request: Any) -> str:
         """The first step of a join: the member id that it must join with."""
-        answer = self.join(client, **asked)
+        answer = self.join(client, **request)
         assert answer is not None and answer["errorCode"] == 79
         return str(answer["memberId"])
 
@@ -115,12 +115,12 @@ class ClassicDriver:
         """The group as it is."""
         return self.coordinator.describe("g")
 
-    def stable(self, *clients: str, **asked: Any) -> dict[str, str]:
+    def stable(self, *clients: str, **request: Any) -> dict[str, str]:
         """A Stable group in its first generation: client -> member id; the first one leads. `asked` has the
         arguments of a client's joins, by its name."""
         members = {client: self.known(client) for client in clients}
         for client, member in members.items():
-            assert self.join(client, member, **asked.get(client, {})) is None
+            assert self.join(client, member, **request.get(client, {})) is None
         self.open_barrier()
         for client in clients:
             assert self.taken("JoinGroup", client)["errorCode"] == 0

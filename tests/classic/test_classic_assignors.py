@@ -23,13 +23,13 @@ Group = tuple[dict[str, GroupMember], dict[str, int]]
 
 def owning(member: GroupMember, owned: frozenset[TopicPartition], generation: int, name: str) -> GroupMember:
     """The member as it rejoins under that assignor."""
-    said = replace(
+    content = replace(
         member.subscription,
         owned=owned,
         generation=generation,
         user_data=ASSIGNORS[name].user_data(owned, generation),
     )
-    return replace(member, subscription=said)
+    return replace(member, subscription=content)
 
 
 @st.composite
@@ -82,9 +82,9 @@ def claims(group: Group) -> dict[str, Subscription]:
 
 def blocked(group: Group, name: str, one: TopicPartition) -> bool:
     """Does another claim this partition, and of a generation that is not before this member's claim?"""
-    said = claims(group)
-    own = said[name].generation if one in said[name].owned else -2
-    return any(one in said[n].owned and said[n].generation >= own for n in said if n != name)
+    claimed = claims(group)
+    own = claimed[name].generation if one in claimed[name].owned else -2
+    return any(one in claimed[n].owned and claimed[n].generation >= own for n in claimed if n != name)
 
 
 def sizes(assignment: GroupAssignment) -> list[int]:
@@ -134,8 +134,12 @@ def test_roundrobin_goes_on_where_it_was() -> None:
 
 @pytest.mark.parametrize("name", ["range", "roundrobin"])
 def test_static_members_come_first_by_instance_id(name: str) -> None:
-    said = Subscription(frozenset({"foo"}))
-    members = {"m1": GroupMember(said), "m2": GroupMember(said, "i2"), "m3": GroupMember(said, "i1")}
+    subscription = Subscription(frozenset({"foo"}))
+    members = {
+        "m1": GroupMember(subscription),
+        "m2": GroupMember(subscription, "i2"),
+        "m3": GroupMember(subscription, "i1"),
+    }
     assert ASSIGNORS[name].assign(members, {"foo": 3}) == {
         "m3": {("foo", 0)},
         "m2": {("foo", 1)},
@@ -161,13 +165,15 @@ def test_sticky_is_even_and_then_keeps_most(data: st.DataObject) -> None:
     members, counts = data.draw(groups("sticky", equal=True))
     members = dict(list(members.items())[:3])
     counts = {topic: min(count, 3) for topic, count in list(counts.items())[:2]}
-    said = {
+    content = {
         name: (member.subscription.owned, member.subscription.generation) for name, member in members.items()
     }
     owners = {}
-    for one in {one for owned, generation in said.values() if generation >= 0 for one in owned}:
-        latest = max(generation for owned, generation in said.values() if one in owned)
-        names = [name for name, (owned, generation) in said.items() if one in owned and generation == latest]
+    for one in {one for owned, generation in content.values() if generation >= 0 for one in owned}:
+        latest = max(generation for owned, generation in content.values() if one in owned)
+        names = [
+            name for name, (owned, generation) in content.items() if one in owned and generation == latest
+        ]
         if len(names) == 1:
             owners[one] = names[0]
     assignment = ASSIGNORS["sticky"].assign(members, counts)
@@ -194,7 +200,7 @@ def test_nothing_moves_while_nothing_changes(name: str, data: st.DataObject) -> 
 
 def latest(group: Group, one: TopicPartition) -> set[str]:
     """The members that claim a partition with the latest generation of all its claims."""
-    claimants = {name: said.generation for name, said in claims(group).items() if one in said.owned}
+    claimants = {name: claimed.generation for name, claimed in claims(group).items() if one in claimed.owned}
     return {name for name, generation in claimants.items() if generation == max(claimants.values())}
 
 
@@ -214,8 +220,8 @@ def with_claims(group: Group, name: str, counts: Mapping[str, frozenset[TopicPar
 def test_a_claim_of_an_earlier_generation_changes_nothing(name: str, data: st.DataObject) -> None:
     """141 for any group: of several claims of a partition only those of the latest generation count."""
     group = data.draw(groups(name))
-    said = claims(group)
-    last = {one: frozenset(p for p in said[one].owned if one in latest(group, p)) for one in said}
+    claimed = claims(group)
+    last = {one: frozenset(p for p in claimed[one].owned if one in latest(group, p)) for one in claimed}
     assert ASSIGNORS[name].assign(*with_claims(group, name, last)) == ASSIGNORS[name].assign(*group)
 
 
@@ -223,8 +229,8 @@ def test_a_claim_of_an_earlier_generation_changes_nothing(name: str, data: st.Da
 @given(group=groups("sticky"))
 def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
     """141 for any group: one of the two is wrong, and nobody can tell which."""
-    said = claims(group)
-    alone = {one: frozenset(p for p in said[one].owned if latest(group, p) == {one}) for one in said}
+    claimed = claims(group)
+    alone = {one: frozenset(p for p in claimed[one].owned if latest(group, p) == {one}) for one in claimed}
     assert ASSIGNORS["sticky"].assign(*with_claims(group, "sticky", alone)) == ASSIGNORS["sticky"].assign(
         *group
     )
@@ -235,7 +241,7 @@ def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
 def test_a_partition_with_two_claims_of_one_generation_waits_for_a_round(group: Group) -> None:
     """C3: either may still have the partition, so that it is given to none of the members."""
     given_out = given_to(ASSIGNORS["cooperative-sticky"].assign(*group))
-    claimed = {one for said in claims(group).values() for one in said.owned}
+    claimed = {one for claims_of in claims(group).values() for one in claims_of.owned}
     assert not [one for one in given_out if one in claimed and len(latest(group, one)) > 1]
 
 
@@ -265,19 +271,19 @@ def test_141_of_two_claims_of_one_generation_neither_counts() -> None:
 
 def test_135_a_claim_of_an_early_generation_counts_where_nobody_else_claims() -> None:
     """m2 missed a generation; what it owns is not free for m0, which joins."""
-    said = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0)}), generation=1)
+    subscription = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1), ("foo", 2)}), generation=2)
     new = Subscription(frozenset({"foo"}))
-    members = {"m0": GroupMember(new), "m1": GroupMember(other), "m2": GroupMember(said)}
+    members = {"m0": GroupMember(new), "m1": GroupMember(other), "m2": GroupMember(subscription)}
     assigned = ASSIGNORS["cooperative-sticky"].assign(members, {"foo": 4})
-    assert assigned == {"m0": {("foo", 3)}, "m1": other.owned, "m2": said.owned}
+    assert assigned == {"m0": {("foo", 3)}, "m1": other.owned, "m2": subscription.owned}
 
 
 def test_125_a_claim_of_an_early_generation_is_no_reason_to_hand_over() -> None:
     """m2 has both of the latest generation; m1 claims one of the generation before, and is to get it."""
-    said = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1)}), generation=1)
+    subscription = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0), ("foo", 1)}), generation=2)
-    members = {"m1": GroupMember(said), "m2": GroupMember(other)}
+    members = {"m1": GroupMember(subscription), "m2": GroupMember(other)}
     assigned = ASSIGNORS["cooperative-sticky"].assign(members, {"foo": 2})
     assert assigned == {"m1": frozenset(), "m2": {("foo", 0)}}
 
@@ -299,7 +305,7 @@ def test_cooperative_moves_nothing_that_another_has_not_given_up(group: Group) -
     for name, partitions in assigned.items():
         assert not any(blocked(group, name, one) for one in partitions)
     for one in subscribed(group).keys() - given_to(assigned).keys():
-        assert any(one in said.owned for said in claims(group).values())
+        assert any(one in claimed.owned for claimed in claims(group).values())
 
 
 @few
@@ -317,8 +323,8 @@ def test_cooperative_is_done_when_everything_is_given_up(group: Group) -> None:
 @pytest.mark.parametrize("data", [None, b"", b"\xff" * 3, b"\xff" * 9, b"\x00\x00\x00\x01\x00"])
 @pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
 def test_user_data_that_cannot_be_read_says_nothing(name: str, data: bytes | None) -> None:
-    said = Subscription(frozenset({"foo"}), data)
-    assert ASSIGNORS[name].assign({"m1": GroupMember(said)}, {"foo": 1}) == {"m1": {("foo", 0)}}
+    subscription = Subscription(frozenset({"foo"}), data)
+    assert ASSIGNORS[name].assign({"m1": GroupMember(subscription)}, {"foo": 1}) == {"m1": {("foo", 0)}}
 
 
 def test_the_user_data_is_kafkas() -> None:

@@ -17,10 +17,10 @@ def test_150_a_rebalance_waits_for_the_longest_time_out_of_its_members(
 ) -> None:
     """C1: members that do not rejoin have as long as the one that may take longest."""
     driver = ClassicDriver()
-    asked = {f"c{n}": {"rebalance_ms": ms, "session_ms": SESSION_MS} for n, ms in enumerate(time_outs)}
-    members = driver.stable(*asked, **asked)
-    client = f"c{number % len(asked)}"
-    assert driver.join(client, members[client], metadata="bar", **asked[client]) is None
+    request = {f"c{n}": {"rebalance_ms": ms, "session_ms": SESSION_MS} for n, ms in enumerate(time_outs)}
+    members = driver.stable(*request, **request)
+    client = f"c{number % len(request)}"
+    assert driver.join(client, members[client], metadata="bar", **request[client]) is None
     driver.advance(max(time_outs) - 1)
     assert driver.late == {}
     assert {one["memberId"] for one in driver.group["members"]} == set(members.values())

@@ -87,12 +87,12 @@ def test_c1_a_refused_request_gets_an_error_and_nothing_else(api: str) -> None:
     """A client without rights is refused, and a group without a name."""
     body, more = REFUSED[api]
     for group_id, error, options in (
-        ("g", UNAUTHORIZED, {"authorizer": lambda *asked: False}),
+        ("g", UNAUTHORIZED, {"authorizer": lambda *request: False}),
         ("", INVALID_GROUP, {}),
     ):
         coordinator = Coordinator(**options)
-        said = coordinator.request(api, VERSIONS[api], {"id": "c"}, {"groupId": group_id, **body})
-        assert said == {"throttleTimeMs": 0, "errorCode": error, **more}
+        fields = coordinator.request(api, VERSIONS[api], {"id": "c"}, {"groupId": group_id, **body})
+        assert fields == {"throttleTimeMs": 0, "errorCode": error, **more}
         assert coordinator.end == 0
 
 
@@ -102,8 +102,8 @@ def test_p3_a_request_that_the_log_refuses_gets_an_error(api: str) -> None:
     (member,) = driver.stable("c1").values()
     driver.coordinator.fail_appends(True)
     body: Json = {"members": [{"memberId": member}]} if api == "LeaveGroup" else {**JOIN, "memberId": member}
-    said = driver.send(api, "c1", body)
-    assert said == {
+    answer = driver.send(api, "c1", body)
+    assert answer == {
         **{"throttleTimeMs": 0, "errorCode": UNAVAILABLE},
         **(REFUSED[api][1] | ({"memberId": member} if api == "JoinGroup" else {})),
     }
@@ -115,10 +115,10 @@ def test_c1_a_join_to_a_group_of_workers() -> None:
     offer = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "version": 0, "reason": 0, "metadata": ""}
     body |= {"connectorsAndTasks": [], "clientAssignors": [offer]}
     assert driver.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)["errorCode"] == 0
-    said = driver.join("c1")
-    assert said is not None and said["errorCode"] == INCONSISTENT
-    said = driver.join("c1", session_ms=1)
-    assert said is not None and said["errorCode"] == INVALID_SESSION, "whatever the group is"
+    answer = driver.join("c1")
+    assert answer is not None and answer["errorCode"] == INCONSISTENT
+    answer = driver.join("c1", session_ms=1)
+    assert answer is not None and answer["errorCode"] == INVALID_SESSION, "whatever the group is"
     assert driver.heartbeat("c1", "w", 1) == UNKNOWN, "it is no member of a classic group"
     assert driver.group["type"] == "connect"
 
@@ -128,8 +128,8 @@ def test_h5_a_consumer_that_does_not_join_is_refused() -> None:
     driver = ClassicDriver()
     driver.stable("c1")
     body = {"groupId": "g", "memberId": "m", "memberEpoch": 1}
-    said = driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
-    assert (said["errorCode"], said["errorMessage"]) == (
+    answer = driver.coordinator.request("ConsumerGroupHeartbeat", 0, {}, body)
+    assert (answer["errorCode"], answer["errorMessage"]) == (
         UNKNOWN,
         "Group g is a classic group; join it first.",
     )
@@ -144,9 +144,9 @@ def test_o2_commits_and_fetches_say_what_they_are_refused_for() -> None:
     def commit(group_id: str, name: str, generation: int) -> int:
         topics = [{"topicId": FOO, "partitions": [{"partitionIndex": 0, "committedOffset": 7}]}]
         body = {"memberId": name, "generationIdOrMemberEpoch": generation, "topics": topics}
-        said = driver.send("OffsetCommit", "c1", {**body, "groupId": group_id})
-        assert said is not None
-        return int(said["topics"][0]["partitions"][0]["errorCode"])
+        fields = driver.send("OffsetCommit", "c1", {**body, "groupId": group_id})
+        assert fields is not None
+        return int(fields["topics"][0]["partitions"][0]["errorCode"])
 
     assert [commit("g", member, generation) for generation in (0, 1, 2)] == [ILLEGAL, 0, ILLEGAL]
     assert commit("g", "m", 1) == UNKNOWN
@@ -241,8 +241,8 @@ def _committed(driver: ClassicDriver, member: str) -> None:
 def _fetched(driver: ClassicDriver) -> int:
     groups = [{"groupId": "g", "topics": [{"topicId": FOO, "partitionIndexes": [0]}]}]
     body = {"memberId": "", "generationIdOrMemberEpoch": -1, "groups": groups}
-    said = driver.coordinator.request("OffsetFetch", 9, {}, body)
-    return int(said["groups"][0]["topics"][0]["partitions"][0]["committedOffset"])
+    answer = driver.coordinator.request("OffsetFetch", 9, {}, body)
+    return int(answer["groups"][0]["topics"][0]["partitions"][0]["committedOffset"])
 
 
 def test_p2_a_deleted_group_is_not_there_after_a_fail_over() -> None:
@@ -254,9 +254,9 @@ def test_p2_a_deleted_group_is_not_there_after_a_fail_over() -> None:
         assert driver.coordinator.volatile()["classic"] == {}
         assert "g" not in driver.coordinator.others
         driver.coordinator.restart()
-    said = driver.join("c1")
-    assert said is not None and said["errorCode"] == REQUIRED
-    assert timers(driver).pop(f"session {said['memberId']}") == 10_000
+    answer = driver.join("c1")
+    assert answer is not None and answer["errorCode"] == REQUIRED
+    assert timers(driver).pop(f"session {answer['memberId']}") == 10_000
 
 
 def test_p2_timers_start_anew_in_a_new_coordinator() -> None:

@@ -36,9 +36,9 @@ def stable_pair() -> tuple[ClassicDriver, str, str]:
 
 def answer(driver: ClassicDriver, api: str, body: Json) -> Json:
     """The answer to a request that does not wait."""
-    said = driver.send(api, "c", body)
-    assert said is not None
-    return said
+    response = driver.send(api, "c", body)
+    assert response is not None
+    return response
 
 
 def timers(driver: ClassicDriver) -> dict[str, int]:
@@ -96,8 +96,8 @@ def test_a_join_says_its_timeouts_anew() -> None:
 def test_an_instance_id_of_another_member_is_fenced() -> None:
     """S2, IdentityError: in a join and in a leave, too."""
     driver, first, _ = stable_pair()
-    said = driver.join("c", first, instance="i2")
-    assert said is not None and said["errorCode"] == FENCED
+    response = driver.join("c", first, instance="i2")
+    assert response is not None and response["errorCode"] == FENCED
     left = answer(driver, "LeaveGroup", {"members": [{"memberId": first, "groupInstanceId": "i2"}]})
     assert [one["errorCode"] for one in left["members"]] == [FENCED]
     assert len(driver.group["members"]) == 2
@@ -115,8 +115,8 @@ def test_a_group_that_is_not_there_has_no_members() -> None:
     """C1: it is the group that a leave is refused for, and the member id that a join is, whatever it says."""
     driver = ClassicDriver()
     assert answer(driver, "LeaveGroup", {"members": [{"memberId": "m"}]})["errorCode"] == UNKNOWN
-    said = driver.join("c", "m", protocols=())
-    assert said is not None and said["errorCode"] == UNKNOWN
+    response = driver.join("c", "m", protocols=())
+    assert response is not None and response["errorCode"] == UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_static_members_are_waited_for_again() -> None:
 def test_an_id_that_was_given_out_is_of_a_dynamic_member() -> None:
     """C1, S1: who has an instance id is not given one, so nobody with that instance id is there."""
     driver = ClassicDriver()
-    said = driver.join("c1", driver.known("c1"), instance="i1")
-    assert said is not None and said["errorCode"] == UNKNOWN
+    response = driver.join("c1", driver.known("c1"), instance="i1")
+    assert response is not None and response["errorCode"] == UNKNOWN
 
 
 def test_a_member_that_takes_a_place_is_at_its_epoch() -> None:
@@ -204,8 +204,8 @@ def test_a_static_leader_that_does_not_rejoin_leads_no_more() -> None:
     for _ in range(13):
         driver.heartbeat("c1", first, 1)
         driver.advance(5_000)
-    told = driver.taken("JoinGroup", "c3")
-    assert (told["errorCode"], told["generationId"], told["leader"]) == (0, 2, min(second, third))
+    response = driver.taken("JoinGroup", "c3")
+    assert (response["errorCode"], response["generationId"], response["leader"]) == (0, 2, min(second, third))
     assert len(driver.group["members"]) == 3 and driver.group["leader"] == min(second, third)
 
 

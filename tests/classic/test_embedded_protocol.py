@@ -184,11 +184,11 @@ def test_the_field_that_is_cut_off_is_named() -> None:
         for length in range(1, len(data)):
             with pytest.raises(BadInput) as raised:
                 read(data[:length])
-            said = re.fullmatch(
+            sentence = re.fullmatch(
                 rf"the {what} is cut off: '(\w+)' needs \d bytes, and \d are left", str(raised.value)
             )
-            assert said is not None
-            found.append(said[1])
+            assert sentence is not None
+            found.append(sentence[1])
         return list(dict.fromkeys(found))
 
     fields = ["version", "topics", "userData", "ownedPartitions", "generationId", "rackId"]

@@ -74,12 +74,12 @@ class World:
             )
             one.waits = "JoinGroup"
         else:
-            asked: dict[str, Any] = {"memberId": one.member, "generationId": one.generation}
+            body: dict[str, Any] = {"memberId": one.member, "generationId": one.generation}
             api = "Heartbeat"
             if one.phase == "sync":
                 api = "SyncGroup"
-                asked["assignments"] = lead(self.protocol, one.leads, self.partitions) if one.leads else []
-            answer = self.driver.send(api, one.name, asked)
+                body["assignments"] = lead(self.protocol, one.leads, self.partitions) if one.leads else []
+            answer = self.driver.send(api, one.name, body)
             one.waits = api
         if answer is not None:
             self.receive(one, one.waits, answer)

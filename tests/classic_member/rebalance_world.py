@@ -66,8 +66,8 @@ class World:
         sent = self.consumers[name].send(self.now_ms)
         if sent is not None and sent.api == "JoinGroup":
             for protocol in sent.body["protocols"]:
-                said = read_subscription(base64.b64decode(protocol["metadata"]))
-                assert not said.owned or said.generation == self.assigned[name], (
+                subscription = read_subscription(base64.b64decode(protocol["metadata"]))
+                assert not subscription.owned or subscription.generation == self.assigned[name], (
                     "a claim of another generation"
                 )
         self.settled()

@@ -170,8 +170,8 @@ def subscribed(owned: str) -> Subscription:
 def described(request: Request) -> str:
     """A request in the log: a JoinGroup with what is claimed, a SyncGroup with what is assigned."""
     if request.api == "JoinGroup":
-        said = read_subscription(base64.b64decode(request.body["protocols"][0]["metadata"]))
-        return f"JoinGroup {named(said.owned)}".strip()
+        subscription = read_subscription(base64.b64decode(request.body["protocols"][0]["metadata"]))
+        return f"JoinGroup {named(subscription.owned)}".strip()
     if request.api == "SyncGroup" and request.body["assignments"]:
         given = {
             one["memberId"]: named(read_assignment(base64.b64decode(one["assignment"])).partitions)

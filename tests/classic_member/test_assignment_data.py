@@ -51,8 +51,8 @@ def test_c5_user_data_of_an_assignment_reaches_the_member(two_phases: bool) -> N
     member.subscribe(["foo"], 0)
     join = member.take_request(0)
     assert join is not None
-    said = base64.b64encode(write_subscription(Subscription(frozenset({"foo"})))).decode()
-    members = [{"memberId": name, "groupInstanceId": None, "metadata": said} for name in "abc"]
+    content = base64.b64encode(write_subscription(Subscription(frozenset({"foo"})))).decode()
+    members = [{"memberId": name, "groupInstanceId": None, "metadata": content} for name in "abc"]
     body = {"errorCode": 0, "memberId": "a", "generationId": 7, "protocolName": "talking"}
     member.answered(join.correlation, {**body, "members": members, "skipAssignment": False}, 0)
     sync = member.take_request(0)

@@ -89,7 +89,7 @@ PARTITIONS = [("foo", index) for index in range(4)]
 def test_handed_out_assignments_are_consistent_and_end(owners: list[str], targets: list[str]) -> None:
     """For any owned and intended partitions: nobody gets what another owns, nobody loses what was meant for
     it; and when what moves has been revoked, the second round hands out all that is intended."""
-    said = {
+    content = {
         name: owns(one for one, owner in zip(PARTITIONS, owners, strict=True) if owner == name)
         for name in "abc"
     }
@@ -97,9 +97,9 @@ def test_handed_out_assignments_are_consistent_and_end(owners: list[str], target
         name: frozenset(one for one, to in zip(PARTITIONS, targets, strict=False) if to == name)
         for name in "abc"
     }
-    first = hand_out(wanted, said)
-    check(first, said)
-    for name, member in said.items():
+    first = hand_out(wanted, content)
+    check(first, content)
+    for name, member in content.items():
         assert member.subscription.owned & wanted[name] <= first[name] <= wanted[name]
     assert hand_out(wanted, {name: owns(first[name]) for name in "abc"}) == wanted
 

@@ -118,9 +118,9 @@ TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
 }
 
 
-def tell(script: ScriptedMember, told: Told) -> None:
+def tell(script: ScriptedMember, answer: Told) -> None:
     """Everything that happens."""
-    for event in told:
+    for event in answer:
         assert script.sent is not None or isinstance(event, int)
         if event in ("join", "lead"):
             script.assignor.result = {"m": parts("foo-1 foo-2")}
@@ -135,9 +135,9 @@ def tell(script: ScriptedMember, told: Told) -> None:
 
 @pytest.mark.parametrize("case", TABLE)
 def test_timeline(case: str) -> None:
-    protocols, told, expected = TABLE[case]
+    protocols, answer, expected = TABLE[case]
     script = ScriptedMember(protocols).stable("foo-0 foo-1")
-    tell(script, told)
+    tell(script, answer)
     assert script.log == expected
 
 

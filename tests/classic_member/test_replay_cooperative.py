@@ -124,7 +124,7 @@ def test_handing_out_at_once_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(handout, "hand_out", _at_once)
     failed = a_member_joins().failed
     assert failed and all(isinstance(error, handout.InconsistentAssignment) for error in failed)
-    monkeypatch.setattr(machine, "check", lambda handed, said: None)
+    monkeypatch.setattr(machine, "check", lambda handed, given: None)
     with pytest.raises(AssertionError, match="is owned by"):
         a_member_joins()
 
@@ -156,7 +156,10 @@ def test_a_coordinator_that_lets_everyone_in_is_noticed(monkeypatch: pytest.Monk
 
 def test_a_claim_of_an_older_generation_that_is_trusted_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Real clients shipped this: who claims first wins, whatever the generation; see test_handout.py."""
-    said = claims(a="foo-0@1", b="foo-0@2")
-    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, said) == {"a": parts(""), "b": parts("")}
+    claimed = claims(a="foo-0@1", b="foo-0@2")
+    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, claimed) == {
+        "a": parts(""),
+        "b": parts(""),
+    }
     monkeypatch.setattr(handout, "holders", lambda claims: {("foo", 0): {"a"}})
-    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, said)["a"] == parts("foo-0")
+    assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, claimed)["a"] == parts("foo-0")

@@ -11,7 +11,7 @@ def described(g: ClientGroup) -> Json:
     return dict(group)
 
 
-def told(group: Json, which: str) -> list[tuple[int, str]]:
+def delivered(group: Json, which: str) -> list[tuple[int, str]]:
     assignments = [member[which] for member in group["members"]]
     return [(one["metadataVersion"], one["metadataBytes"]) for one in assignments]
 
@@ -29,10 +29,10 @@ def test_d1_the_assignor_is_the_members_own_while_they_have_one() -> None:
 def test_d1_metadata_is_the_targets_until_the_member_gets_it() -> None:
     g = ClientGroup().prepared("m1")
     g.install("m1", 2, part("m1", 0, 1, metadataVersion=1, metadataBytes="to m1"))
-    assert told(described(g), "targetAssignment") == [(1, "to m1")]
-    assert told(described(g), "assignment") == [(0, "")]
+    assert delivered(described(g), "targetAssignment") == [(1, "to m1")]
+    assert delivered(described(g), "assignment") == [(0, "")]
     g.beat("m1", 1)
-    assert told(described(g), "assignment") == [(1, "to m1")]
+    assert delivered(described(g), "assignment") == [(1, "to m1")]
 
 
 def test_d1_the_error_of_an_assignor_is_described() -> None:

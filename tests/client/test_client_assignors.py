@@ -93,8 +93,8 @@ def test_a5_a_member_computes_prepares_installs_and_delivers() -> None:
         ("m2", {"reason": 0, "metadataVersion": 2, "metadataBytes": "two"}),
     ]
     assert prepared["topics"] == [{"topicId": FOO, "topicName": "foo", "numPartitions": 2}]
-    told = {"m1": {"metadataVersion": 1, "metadataBytes": "for m1"}, "m2": {"metadataBytes": "for m2"}}
-    parts = part("m1", 1, **told["m1"]), part("m2", 0, **told["m2"])
+    answer = {"m1": {"metadataVersion": 1, "metadataBytes": "for m1"}, "m2": {"metadataBytes": "for m2"}}
+    parts = part("m1", 1, **answer["m1"]), part("m2", 0, **answer["m2"])
     assert code(g.install("m1", prepared["groupEpoch"], *parts)) == ErrorCode.NONE
     for member, metadata in (("m1", (1, "for m1")), ("m2", (0, "for m2"))):
         assignment = g.beat(member, 1)["assignment"]
@@ -316,8 +316,8 @@ def test_h3_assignors_of_one_side_take_the_place_of_those_of_the_other() -> None
     answer = g.beat("m1", 1, serverAssignor="range")
     assert (answer["errorCode"], answer["shouldComputeAssignment"]) == (0, False)
     assert (sides(), g.chosen()) == (("range", []), "")
-    asked = {"groupIds": ["g"]}
-    (described,) = g.coordinator.request("ConsumerGroupDescribe", 0, {}, asked)["groups"]
+    request = {"groupIds": ["g"]}
+    (described,) = g.coordinator.request("ConsumerGroupDescribe", 0, {}, request)["groups"]
     assert described["assignorName"] == "range"
     epoch = g.group()["groupEpoch"]
     g.beat("m1", answer["memberEpoch"], clientAssignors=[])

@@ -144,8 +144,8 @@ def test_a10_optional_fields_may_be_absent() -> None:
     carried: Json = {"memberId": "m1", "memberEpoch": 1, "groupEpoch": 2}
     assert g.request(INSTALL, **carried, members=[part("m1", 0, 1)])["errorCode"] == 0
     assignment = g.beat("m1", 1)["assignment"]
-    told = assignment["error"], assignment["metadataVersion"], assignment["metadataBytes"]
-    assert told == (0, 0, "")
+    answer = assignment["error"], assignment["metadataVersion"], assignment["metadataBytes"]
+    assert answer == (0, 0, "")
     g = ClientGroup().prepared("m1")
     assert g.request(INSTALL, **carried, error=-128)["errorCode"] == 0
     assert g.beat("m1", 1)["assignment"]["error"] == -128

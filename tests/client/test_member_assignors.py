@@ -121,24 +121,24 @@ def test_a9_an_install_that_fails_is_over_unless_it_was_stale(code: int, again: 
     """A9: "Upon receiving any other errors, the consumer abandon the process"."""
     member = Member(Settings("g"), "m1", (Heaviest(1),))
     member.subscribe(["foo"], now_ms=0)
-    told = {"errorCode": 0, "memberId": "m1", "memberEpoch": 1, "heartbeatIntervalMs": 5_000}
+    body = {"errorCode": 0, "memberId": "m1", "memberEpoch": 1, "heartbeatIntervalMs": 5_000}
     prepared = {"errorCode": 0, "groupEpoch": 2, "assignorName": "heaviest", "topics": []}
     shown: dict[str, Any] = {"memberId": "m1", "instanceId": None, "rackId": None, "subscribedTopicIds": []}
     shown |= {"topicPartitions": [], "assignor": {"metadataVersion": 1, "metadataBytes": "1", "reason": 0}}
     bodies = {
-        "ConsumerGroupHeartbeat": told,
+        "ConsumerGroupHeartbeat": body,
         "ConsumerGroupPrepareAssignment": {**prepared, "members": [shown]},
         "ConsumerGroupInstallAssignment": {"errorCode": code},
         "FindCoordinator": {"coordinators": [{"errorCode": 0}]},
     }
-    told["shouldComputeAssignment"] = True
+    body["shouldComputeAssignment"] = True
     sent = []
     for now_ms in range(0, 4_000, 200):
         request = member.take_request(now_ms)
         if request is not None:
             sent.append(request.api.removeprefix("ConsumerGroup"))
             member.answered(request.correlation, bodies[request.api], now_ms)
-            told["shouldComputeAssignment"] = False
+            body["shouldComputeAssignment"] = False
     assert (sent.count("InstallAssignment") > 1) is again, sent
     assert sent.count("PrepareAssignment") == 1
 

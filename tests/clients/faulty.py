@@ -215,9 +215,9 @@ class DropsWhatItDoesNotKnow(Member):
 
     def _accepted(self, body: Mapping[str, Any], now_ms: int) -> None:
         if body.get("assignment") is not None:
-            told = from_wire(body["assignment"]["assignedTopicPartitions"])
-            self._dropped = frozenset(one for one in told if one[1] == 2)
-            known = {**body["assignment"], "assignedTopicPartitions": to_wire(told - self._dropped)}
+            answer = from_wire(body["assignment"]["assignedTopicPartitions"])
+            self._dropped = frozenset(one for one in answer if one[1] == 2)
+            known = {**body["assignment"], "assignedTopicPartitions": to_wire(answer - self._dropped)}
             body = {**body, "assignment": known}
         super()._accepted(body, now_ms)
 

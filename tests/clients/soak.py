@@ -60,8 +60,8 @@ def counted(results: Iterable[tuple[int, Judged]]) -> dict[str, Any]:
     for seed, judged in results:
         if judged.breaches:
             breach = judged.breaches[0]
-            said = f"seed {seed}: {breach.requirement} {breach.rule}, the reference {breach.message}"
-            raise ConformError(said, NOT_CONFORMANT)
+            sentence = f"seed {seed}: {breach.requirement} {breach.rule}, the reference {breach.message}"
+            raise ConformError(sentence, NOT_CONFORMANT)
         counts.update(judged.counts)
         schedules += 1
         if schedules % 1_000 == 0:

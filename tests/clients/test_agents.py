@@ -89,13 +89,13 @@ def test_librdkafka_waits_in_its_callback_until_it_is_released(agents: Any) -> N
     second: Agent = start("librdkafka.py")
     moved = first.until("revoked")["partitions"]
     assert len(moved) == 1
-    told = len(heartbeats)
+    answer = len(heartbeats)
     member_id = heartbeats[0]["memberId"]
     later: list[Json] = []
     while len(later) < 4:
         assert first.process.poll() is None
         time.sleep(0.05)
-        later = [one for one in heartbeats[told:] if one["memberId"] == member_id]
+        later = [one for one in heartbeats[answer:] if one["memberId"] == member_id]
     reports = [one["topicPartitions"] for one in later if one["topicPartitions"] is not None]
     assert all(len(topic["partitions"]) == 2 for report in reports for topic in report), reports
     assert [] not in reports, "an empty report acknowledges, too"

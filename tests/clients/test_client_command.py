@@ -51,7 +51,7 @@ def test_a_schedule_keeps_the_steps_that_matter(tmp_path: Path) -> None:
 
 
 def test_a_client_that_does_not_exist_is_a_sentence() -> None:
-    for name, said in (
+    for name, given in (
         ("nobody", "There is no client 'nobody'. Name `reference`, or MODULE:CLASS.\n"),
         ("referense", "Did you mean reference?"),
         ("json:dumps", "is no subclass of"),
@@ -59,7 +59,7 @@ def test_a_client_that_does_not_exist_is_a_sentence() -> None:
     ):
         ended = conform(name)
         assert ended.returncode == 2
-        assert said in ended.stderr
+        assert given in ended.stderr
 
 
 def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("no JSON", "cannot be read: "),
         ("{}", 'there is no list "schedule"'),
@@ -98,11 +98,11 @@ def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
         ('{"findings": 7}', "it is no JSON object"),
     ],
 )
-def test_a_file_without_findings_is_a_sentence(tmp_path: Path, content: str, said: str) -> None:
+def test_a_file_without_findings_is_a_sentence(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "findings.json").write_text(content)
     ended = conform("reference", "--findings", str(tmp_path))
     assert ended.returncode == 2
-    assert said in ended.stderr
+    assert message in ended.stderr
 
 
 def test_a_folder_without_findings_is_a_sentence(tmp_path: Path) -> None:

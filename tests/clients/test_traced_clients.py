@@ -86,8 +86,8 @@ def test_a_faulty_client_is_caught_by_a_trace(name: str) -> None:
 
 def test_the_reference_keeps_all_rules_over_sockets() -> None:
     command = [sys.executable, "-m", "harness.targets.groups.member_agent"]
-    asked = [of("goal-0001-acknowledged"), of("goal-0003-return")]
-    found = judge_agent(Sockets(ServedCoordinator, command, 2), asked, lambda _: None)
+    request = [of("goal-0001-acknowledged"), of("goal-0003-return")]
+    found = judge_agent(Sockets(ServedCoordinator, command, 2), request, lambda _: None)
     assert (found.schedules, found.broken) == (2, {})
 
 

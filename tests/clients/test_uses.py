@@ -36,9 +36,9 @@ def test_rules_that_need_callbacks_are_left_out(monkeypatch: pytest.MonkeyPatch)
     assert needy & without.counts.keys() == set() and without.counts["HeartbeatsInTime"]
     result = Result(1, missing=without.missing)
     result.counts.update(without.counts)
-    said = left_out(result)
-    assert said.startswith("The agent says that its client has no callbacks: not judged are ")
-    assert all(name in said for name in needy)
+    lines = left_out(result)
+    assert lines.startswith("The agent says that its client has no callbacks: not judged are ")
+    assert all(name in lines for name in needy)
     assert {row[1] for row in rows(result) if row[2] == "not judged"} >= needy
 
 

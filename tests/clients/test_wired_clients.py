@@ -148,9 +148,9 @@ async def two_heartbeats() -> Front:
 def heartbeat(number: int, epoch: int, owned: list[int]) -> list[Event]:
     """A heartbeat and its answer, which tells foo-0 and foo-1."""
     topics = [{"topicId": FOO, "partitions": owned}]
-    told = {"assignedTopicPartitions": [{"topicId": FOO, "partitions": [0, 1]}]}
+    response = {"assignedTopicPartitions": [{"topicId": FOO, "partitions": [0, 1]}]}
     body = {"memberId": "m", "memberEpoch": epoch, "rebalanceTimeoutMs": 1000, "instanceId": None}
-    answer = {"memberId": "m", "memberEpoch": 1, "errorCode": 0, "assignment": told}
+    answer = {"memberId": "m", "memberEpoch": 1, "errorCode": 0, "assignment": response}
     request = {**body, "subscribedTopicNames": ["foo"], "topicPartitions": topics if owned else []}
     return [
         Event(number, "request", api="ConsumerGroupHeartbeat", number=number, connection=1, body=request),
@@ -177,10 +177,10 @@ def test_a_client_is_not_judged_by_news_that_it_may_not_know_yet() -> None:
     assert after.broken() == {"AcknowledgesAfterCallback", "CommitsWithItsEpoch"}
 
 
-def judged_by_agent(said: str) -> AgentFailed:
+def judged_by_agent(message: str) -> AgentFailed:
     """The error about an agent that runs this Python program."""
     with pytest.raises(AgentFailed) as raised:
-        played(([sys.executable, "-c", said], Setup(), [JOINED[0]]))
+        played(([sys.executable, "-c", message], Setup(), [JOINED[0]]))
     return raised.value
 
 

@@ -181,7 +181,7 @@ def test_p1_every_record_by_the_drafts_names() -> None:
         "rebalanceTimeoutMs": 60_000,
         "assignors": [OFFER],
     }
-    told = {"error": 0, "version": 0, "metadata": ""}
+    answer = {"error": 0, "version": 0, "metadata": ""}
     late = {**worker, "rebalanceTimeoutMs": 30_000, "assignors": [{**OFFER, "reason": 3}]}
     assert written == {
         ("ConnectGroupMetadata",): {"epoch": 5},
@@ -193,15 +193,15 @@ def test_p1_every_record_by_the_drafts_names() -> None:
         ("ConnectGroupMemberMetadata", "w2"): {"groupEpoch": 5, **late},
         ("ConnectGroupMemberMetadata", "w3"): None,
         ("ConnectGroupTargetAssignmentMetadata",): {"assignmentEpoch": 4},
-        ("ConnectGroupTargetAssignmentMember", "w1"): {**told, "connectorsAndTasks": resources("A")},
-        ("ConnectGroupTargetAssignmentMember", "w2"): {**told, "connectorsAndTasks": resources("A-1")},
+        ("ConnectGroupTargetAssignmentMember", "w1"): {**answer, "connectorsAndTasks": resources("A")},
+        ("ConnectGroupTargetAssignmentMember", "w2"): {**answer, "connectorsAndTasks": resources("A-1")},
         ("ConnectGroupTargetAssignmentMember", "w3"): None,
         ("ConnectGroupCurrentMemberAssignment", "w1"): {
             "memberEpoch": 2,
-            **told,
+            **answer,
             "connectorsAndTasks": resources("A", "A-1"),
         },
-        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, **told, "connectorsAndTasks": []},
+        ("ConnectGroupCurrentMemberAssignment", "w2"): {"memberEpoch": 4, **answer, "connectorsAndTasks": []},
         ("ConnectGroupCurrentMemberAssignment", "w3"): None,
         ("ConnectGroupLostAssignment", "w3"): {"connectorsAndTasks": resources("A-2")},
     }
@@ -383,9 +383,9 @@ def test_w4_a_field_outside_the_schema_is_named(api: str, change: Json, sentence
 )
 def test_w4_a_join_that_is_refused(change: Json, error: str, sentence: str) -> None:
     g = ConnectGroup()
-    said = g.join("w1", **change)
-    assert (ErrorCode(said["errorCode"]).name, g.coordinator.end) == (error, 0)
-    assert sentence in said["errorMessage"]
+    answer = g.join("w1", **change)
+    assert (ErrorCode(answer["errorCode"]).name, g.coordinator.end) == (error, 0)
+    assert sentence in answer["errorMessage"]
 
 
 def test_h7_a_worker_that_waits_for_its_first_target_says_only_what_has_changed() -> None:
@@ -397,8 +397,8 @@ def test_h7_a_worker_that_waits_for_its_first_target_says_only_what_has_changed(
     before, end = g.member("w2"), g.coordinator.end
     for worker, computes in (("w1", True), ("w2", False)):
         answer = g.request(HEARTBEAT, memberId=worker, memberEpoch=0)
-        said = (answer["errorCode"], answer["memberEpoch"], answer["shouldComputeAssignment"])
-        assert said == (0, 0, computes)
+        given = (answer["errorCode"], answer["memberEpoch"], answer["shouldComputeAssignment"])
+        assert given == (0, 0, computes)
     assert (g.member("w2"), g.coordinator.end) == (before, end)
     assert before["rebalanceTimeoutMs"] == 7_000
     assert g.request(HEARTBEAT, memberId="w2", memberEpoch=0, rebalanceTimeoutMs=0)["errorCode"] == 42

@@ -20,15 +20,15 @@ def installed(g: ConnectGroup, epoch: int, parts: dict[str, tuple[str, int, str]
             "memberId": name,
             "connectorsAndTasks": resources(*work.split()),
             "version": version,
-            "metadata": said,
+            "metadata": given,
         }
-        for name, (work, version, said) in parts.items()
+        for name, (work, version, given) in parts.items()
     ]
     body = {"groupEpoch": epoch, "error": error, "members": members}
     return g.request(INSTALL, memberId=chosen, memberEpoch=own, **body)
 
 
-def told(answer: Json) -> tuple[str, int, int, str]:
+def computed(answer: Json) -> tuple[str, int, int, str]:
     assignment = answer["assignment"]
     work = named(assignment["connectorsAndTasks"])
     return work, assignment["error"], assignment["version"], assignment["metadata"]
@@ -45,9 +45,9 @@ def pair() -> ConnectGroup:
 
 def test_w1_an_assignment_comes_with_version_and_metadata() -> None:
     g = pair()
-    assert told(g.join("w1")) == ("A", 0, 3, "aGk=")
-    assert told(g.join("w2")) == ("A-1 A-2", 0, 0, "")
-    assert told(g.beat("w1", 2)) == ("A", 0, 3, "aGk=")
+    assert computed(g.join("w1")) == ("A", 0, 3, "aGk=")
+    assert computed(g.join("w2")) == ("A-1 A-2", 0, 0, "")
+    assert computed(g.beat("w1", 2)) == ("A", 0, 3, "aGk=")
     assert g.beat("w1", 2, "A")["assignment"] is None
 
 
@@ -59,8 +59,8 @@ def test_w1_a_worker_that_keeps_its_work_gets_new_metadata() -> None:
         g.beat(name, 2, work)
     g.beat("w2", 2, clientAssignors=[{**OFFER, "reason": 1}])
     assert installed(g, 3, {"w1": ("A", 4, "aG8="), "w2": ("A-1 A-2", 0, "")})["errorCode"] == 0
-    assert told(g.beat("w1", 2, "A")) == ("A", 0, 4, "aG8=")
-    assert told(g.beat("w1", 3)) == ("A", 0, 4, "aG8=")
+    assert computed(g.beat("w1", 2, "A")) == ("A", 0, 4, "aG8=")
+    assert computed(g.beat("w1", 3)) == ("A", 0, 4, "aG8=")
     assert g.beat("w1", 3, "A")["assignment"] is None
 
 
@@ -69,7 +69,7 @@ def test_w4_an_assignor_that_fails_leaves_the_metadata_as_it_is() -> None:
     g.join("w1")
     g.join("w2", clientAssignors=[{**OFFER, "reason": 1}])
     assert installed(g, 3, {}, error=7)["errorCode"] == 0
-    assert told(g.beat("w1", 2)) == ("A", 7, 3, "aGk=")
+    assert computed(g.beat("w1", 2)) == ("A", 7, 3, "aGk=")
 
 
 def test_p1_the_records_have_version_and_metadata() -> None:
@@ -87,7 +87,7 @@ def test_p1_the_records_have_version_and_metadata() -> None:
     before = g.group()["members"]
     g.coordinator.restart()
     assert g.group()["members"] == before
-    assert told(g.beat("w1", 2)) == ("A", 0, 3, "aGk=")
+    assert computed(g.beat("w1", 2)) == ("A", 0, 3, "aGk=")
 
 
 def test_p1_a_log_from_before_has_neither() -> None:
@@ -100,7 +100,7 @@ def test_p1_a_log_from_before_has_neither() -> None:
         if one["key"]["type"] == "ConnectGroupCurrentMemberAssignment":
             one["value"].pop("error")
     g.coordinator.load(old, [{"name": "A", "id": IDS["A"], "partitions": 3}], {})
-    assert told(g.beat("w1", 2)) == ("A", 0, 0, "")
+    assert computed(g.beat("w1", 2)) == ("A", 0, 0, "")
 
 
 @pytest.mark.parametrize("wrong", [{"version": 1 << 15}, {"version": "1"}, {"metadata": 1}])
@@ -118,8 +118,8 @@ def test_w4_version_and_metadata_are_of_the_schema(wrong: Json) -> None:
     assert g.coordinator.end == before
 
 
-def offer(name: str, **said: Any) -> Json:
-    return {**OFFER, "name": name, **said}
+def offer(name: str, **given: Any) -> Json:
+    return {**OFFER, "name": name, **given}
 
 
 def test_w1_preparation_tells_of_the_selected_assignor_alone() -> None:
@@ -131,9 +131,9 @@ def test_w1_preparation_tells_of_the_selected_assignor_alone() -> None:
     g.rebalance(w1="A", w2="A-1 A-2")
     g.join("w1", clientAssignors=[offer("b", reason=1, metadata="YjE="), offer("a", metadata="YTE=")])
     g.beat("w1", -1)
-    said = g.prepare("w2", 0)
-    assert said["assignorName"] == "b"
-    there, gone = said["members"]
+    answer = g.prepare("w2", 0)
+    assert answer["assignorName"] == "b"
+    there, gone = answer["members"]
     assert there == {
         "memberId": "w2",
         "memberEpoch": 0,
@@ -151,9 +151,9 @@ def test_w1_preparation_does_not_tell_of_the_assignor_that_a_worker_prefers() ->
     g.join("w1", **both)
     g.join("w2", clientAssignors=[offer("a", reason=4), offer("b", reason=5)])
     g.join("w3", **both)
-    said = g.prepare("w1", 0)
-    reasons = {one["memberId"]: one["assignor"]["reason"] for one in said["members"]}
-    assert (said["assignorName"], reasons) == ("b", {"w1": 1, "w2": 5, "w3": 1})
+    answer = g.prepare("w1", 0)
+    reasons = {one["memberId"]: one["assignor"]["reason"] for one in answer["members"]}
+    assert (answer["assignorName"], reasons) == ("b", {"w1": 1, "w2": 5, "w3": 1})
 
 
 def instances(g: ConnectGroup, worker: str) -> dict[str, str | None]:

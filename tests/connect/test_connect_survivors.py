@@ -67,13 +67,13 @@ def test_w4_a_refused_request_gets_an_error_and_nothing_else(api: str) -> None:
             joins = {"memberEpoch": 0, "rebalanceTimeoutMs": 1, "topicPartitions": []}
             g.request("ConsumerGroupHeartbeat", memberId="m", subscribedTopicNames=["A"], **joins)
         before = g.coordinator.end
-        said = g.request(api, memberId="w1", **BODIES[api])
-        sentence = said.pop("errorMessage")
-        assert said == {"throttleTimeMs": 0, "errorCode": ErrorCode[error], **NOTHING_ELSE[api]}
+        answer = g.request(api, memberId="w1", **BODIES[api])
+        sentence = answer.pop("errorMessage")
+        assert answer == {"throttleTimeMs": 0, "errorCode": ErrorCode[error], **NOTHING_ELSE[api]}
         assert sentence.endswith(".") and g.coordinator.end == before
         return g
 
-    refused("GROUP_AUTHORIZATION_FAILED", authorizer=lambda *asked: False)
+    refused("GROUP_AUTHORIZATION_FAILED", authorizer=lambda *request: False)
     refused("INVALID_REQUEST" if api == HEARTBEAT else "GROUP_ID_NOT_FOUND", of_consumers=True)
 
 
@@ -98,8 +98,8 @@ def test_h5_a_group_of_workers_is_none_of_consumers(epoch: int, dialect: str, er
     g = pair(dialect=DIALECTS[dialect])
     before = g.group(), g.coordinator.end
     joins: Json = {"memberId": "m", "rebalanceTimeoutMs": 1, "topicPartitions": []}
-    said = g.request("ConsumerGroupHeartbeat", memberEpoch=epoch, subscribedTopicNames=["A"], **joins)
-    assert code(said) == error and said["errorMessage"] == "Group g is a Connect group."
+    answer = g.request("ConsumerGroupHeartbeat", memberEpoch=epoch, subscribedTopicNames=["A"], **joins)
+    assert code(answer) == error and answer["errorMessage"] == "Group g is a Connect group."
     assert (g.group(), g.coordinator.end) == before
 
 
@@ -122,8 +122,8 @@ def test_w4_workers_that_may_not_compute(api: str, body: Json, error: str) -> No
     g.beat("w2", 2, clientAssignors=other_reason())
     before = g.group(), g.coordinator.end
     own = {key: value for key, value in BODIES[api].items() if key != "memberEpoch"}
-    said = g.request(api, **{"memberId": "w1", "memberEpoch": 2, **own, **body})
-    assert code(said) == error and said["errorMessage"].endswith(".")
+    fields = g.request(api, **{"memberId": "w1", "memberEpoch": 2, **own, **body})
+    assert code(fields) == error and fields["errorMessage"].endswith(".")
     assert (g.group(), g.coordinator.end) == before
 
 
@@ -165,8 +165,8 @@ def test_w4_no_target_of_the_group(given: dict[str, str], sentence: str) -> None
     g.beat("w2", 2, clientAssignors=other_reason())
     g.prepare("w1", 2)
     before = g.group(), g.coordinator.end
-    said = g.install("w1", 2, 3, **given)
-    assert code(said) == "INVALID_ASSIGNMENT" and sentence in said["errorMessage"]
+    answer = g.install("w1", 2, 3, **given)
+    assert code(answer) == "INVALID_ASSIGNMENT" and sentence in answer["errorMessage"]
     assert (g.group(), g.coordinator.end) == before
     assert code(g.install("w1", 2, 3, w1="A A-2")) == "NONE", "it may try again, and leave out work"
 
@@ -194,8 +194,8 @@ def test_w4_a_failed_assignor_keeps_the_target_and_every_worker_hears_of_it() ->
         "TargetAssignmentMetadata",
     ]
     for worker, owns in (("w1", "A"), ("w2", "A-1 A-2")):
-        told = g.beat(worker, 2)["assignment"]
-        assert (told["error"], named(told["connectorsAndTasks"])) == (7, owns)
+        answer = g.beat(worker, 2)["assignment"]
+        assert (answer["error"], named(answer["connectorsAndTasks"])) == (7, owns)
         assert g.member(worker)["targetError"] == 7
 
 
@@ -213,8 +213,8 @@ def test_w2_work_of_a_gone_worker_is_lost_until_another_has_it() -> None:
     g.beat("w2", -1)
     assert lost(g) == {"w2": "A-1 A-2"}
     prepared = g.prepare("w1", 2)
-    told = {one["memberId"]: named(one["connectorsAndTasks"]) for one in prepared["members"]}
-    assert told == {"w1": "A", "w2": "A-1 A-2", "w3": ""}
+    body = {one["memberId"]: named(one["connectorsAndTasks"]) for one in prepared["members"]}
+    assert body == {"w1": "A", "w2": "A-1 A-2", "w3": ""}
     assert [one["memberEpoch"] for one in prepared["members"]] == [2, 0, -1]
     before = g.coordinator.end
     g.install("w1", 2, 4, w1="A A-2")

@@ -18,7 +18,7 @@ class Workers:
 
     def join(self, worker: str, *offers: tuple[str, int, int]) -> Json:
         """ConnectGroupHeartbeat at member epoch 0."""
-        said = [
+        given = [
             {
                 "name": name,
                 "minimumVersion": least,
@@ -30,7 +30,7 @@ class Workers:
             for name, least, most in offers
         ]
         body = {"groupId": "g", "memberId": worker, "memberEpoch": 0, "rebalanceTimeoutMs": 60_000}
-        more: Json = {"connectorsAndTasks": [], "clientAssignors": said}
+        more: Json = {"connectorsAndTasks": [], "clientAssignors": given}
         return self.coordinator.request("ConnectGroupHeartbeat", 0, {}, {**body, **more})
 
     @property

@@ -57,8 +57,8 @@ class Workers:
         for _ in range(8):
             self.compute()
             for worker in self.epochs:
-                told = self.group.member(worker)["assigned"]
-                epoch, owns = self.epochs[worker], named(told)
+                response = self.group.member(worker)["assigned"]
+                epoch, owns = self.epochs[worker], named(response)
                 answer = self.group.beat(worker, epoch, owns) if epoch else self.group.join(worker)
                 assert answer["errorCode"] == 0, answer
                 self.epochs[worker] = answer["memberEpoch"]

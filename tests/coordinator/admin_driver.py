@@ -56,10 +56,10 @@ def alter(
     return ErrorCode(response["errorCode"]).name, response["errorMessage"] or ""
 
 
-def configs(coordinator: Coordinator, group: str = "g", kind: int = GROUP, **asked: Any) -> dict[str, Json]:
+def configs(coordinator: Coordinator, group: str = "g", kind: int = GROUP, **request: Any) -> dict[str, Json]:
     """Name -> the configuration as DescribeConfigs has it."""
-    resource = {"resourceType": kind, "resourceName": group, "configurationKeys": asked.pop("names", None)}
-    (result,) = ask(coordinator, "DescribeConfigs", resources=[resource], **asked)["results"]
+    resource = {"resourceType": kind, "resourceName": group, "configurationKeys": request.pop("names", None)}
+    (result,) = ask(coordinator, "DescribeConfigs", resources=[resource], **request)["results"]
     assert result["errorCode"] == 0, result
     return {config["name"]: config for config in result["configs"]}
 

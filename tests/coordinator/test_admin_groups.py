@@ -138,7 +138,7 @@ def test_rights() -> None:
         ("bob", "DESCRIBE", "a"), ("bob", "READ", "a"), ("bob", "READ", "b"), ("bob", "DELETE", "b"),
         ("eve", "DESCRIBE", ""),
     }  # fmt: skip
-    coordinator = Coordinator(authorizer=lambda *asked: asked in rights)
+    coordinator = Coordinator(authorizer=lambda *request: request in rights)
     coordinator.upsert_topic("foo", "00000000-0000-4000-8000-0000000000f0", 1)
     for group in "ab":
         body = {**commit_body("", -1, {"foo-0": 5}), "groupId": group}

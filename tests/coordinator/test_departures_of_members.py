@@ -134,8 +134,8 @@ def test_fields_that_a_returning_member_leaves_out_are_kept() -> None:
         g.join("m1", instanceId="i1", rackId="r1", serverAssignor="range")
         g.heartbeat("m1", -2, instanceId="i1")
         g.join("m2", instanceId="i1")
-    said = [(g.member("m2")["rackId"], g.member("m2")["serverAssignor"]) for g in (text, kafka)]
-    assert said == [(None, None), ("r1", "range")]
+    body = [(g.member("m2")["rackId"], g.member("m2")["serverAssignor"]) for g in (text, kafka)]
+    assert body == [(None, None), ("r1", "range")]
     assert (text.epochs(), kafka.epochs()) == ((2, 2), (1, 1))
 
 
@@ -154,15 +154,15 @@ def test_away_commits() -> None:
 def test_member_id_answered() -> None:
     """H9: in the answer to a join, also to one without a member id; in Kafka in each without an error."""
     text, kafka = drivers(MemberIdAnswered="always")
-    for g, told in ((text, None), (kafka, "m1")):
+    for g, answer in ((text, None), (kafka, "m1")):
         assert g.join("")["memberId"] == "00000000-0000-4000-8000-000000000001"
         assert [g.join("m1", instanceId="i1")["memberId"] for _ in range(2)] == ["m1", "m1"]
-        assert g.heartbeat("m1")["memberId"] == told
-        assert g.request(memberId="m1", memberEpoch=-2, instanceId="i1")["memberId"] == told
+        assert g.heartbeat("m1")["memberId"] == answer
+        assert g.request(memberId="m1", memberEpoch=-2, instanceId="i1")["memberId"] == answer
         assert g.join("m1", instanceId="i1")["memberId"] == "m1"
         assert g.request(memberId="m1", memberEpoch=99)["memberId"] is None
         g.join("m1")
-        assert g.leave("m1")["memberId"] == told
+        assert g.leave("m1")["memberId"] == answer
 
 
 def test_unknown_group_error() -> None:

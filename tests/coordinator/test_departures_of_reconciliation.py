@@ -69,12 +69,12 @@ def test_only_owned_partitions_are_revoked() -> None:
     assert (text.revoking("m1"), kafka.revoking("m1")) == (["foo-0"], [])
     assert (text.member("m1")["memberEpoch"], kafka.member("m1")["memberEpoch"]) == (2, 3)
     for owned in (None, ["foo-0"]):
-        _, asked = drivers(RevocationAsked="if-owned")
-        asked.two_stable_members()
-        asked.script(m1=[], m2=["foo-0", "foo-1"])
-        asked.join("m3")
-        asked.heartbeat("m1", owned=owned)
-        assert asked.revoking("m1") == ["foo-0"]
+        _, request = drivers(RevocationAsked="if-owned")
+        request.two_stable_members()
+        request.script(m1=[], m2=["foo-0", "foo-1"])
+        request.join("m3")
+        request.heartbeat("m1", owned=owned)
+        assert request.revoking("m1") == ["foo-0"]
 
 
 def test_revocation_recorded_survives_a_fail_over() -> None:
@@ -134,7 +134,7 @@ def test_acknowledged_epoch() -> None:
         assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == (["foo-0"], epoch)
 
 
-def asked_twice(dialect: Dialect) -> GroupDriver:
+def revoking_twice(dialect: Dialect) -> GroupDriver:
     """m1 has acknowledged one revocation, which moves it on to epoch 2, and must give up foo-0 as well."""
     g = GroupDriver(dataclasses.replace(dialect, AcknowledgedEpoch="next"))
     g.m1_revoking()
@@ -147,14 +147,14 @@ def asked_twice(dialect: Dialect) -> GroupDriver:
 
 def test_acknowledged_epoch_of_a_member_that_did_not_hear_of_it() -> None:
     """The member acknowledges with the epoch before."""
-    g = asked_twice(Dialect.named("kafka-4.0"))
+    g = revoking_twice(Dialect.named("kafka-4.0"))
     g.heartbeat("m1", 1, owned=[])
     assert (g.revoking("m1"), g.member("m1")["memberEpoch"]) == ([], 3)
 
 
 def test_acknowledged_epoch_is_the_one_before_while_it_revokes() -> None:
     """PreviousEpochReset "reconciliation": a heartbeat that says nothing changes nothing, nor is written."""
-    g = asked_twice(
+    g = revoking_twice(
         dataclasses.replace(Dialect.named("kafka-4.0"), RevocationRestart="unsubscribed"),
     )
     g.new_records()

@@ -53,7 +53,7 @@ def test_departures_follow_the_name_of_a_dialect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("kafka-4,AwayCommits=no", "there is no dialect 'kafka-4'; there are kip-848, kafka-4.0"),
         (
@@ -70,8 +70,8 @@ def test_departures_follow_the_name_of_a_dialect() -> None:
         ("kafka-4.2,AwayCommits=no,AwayCommits=yes", "names a departure twice"),
     ],
 )
-def test_departure_that_there_is_not_is_refused_with_those_that_there_are(name: str, said: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(said)):
+def test_departure_that_there_is_not_is_refused_with_those_that_there_are(name: str, message: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(message)):
         Dialect.named(name)
 
 

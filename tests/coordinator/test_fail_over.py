@@ -39,7 +39,7 @@ def acknowledged(g: GroupDriver) -> None:
     g.heartbeat("m2", owned=["foo-1"])
 
 
-def told_twice(g: GroupDriver) -> None:
+def revoking_again(g: GroupDriver) -> None:
     """foo-1 is m1's target again and stays in revocation."""
     g.m1_revoking()
     g.script(m1=["foo-0", "foo-1"])
@@ -69,7 +69,7 @@ def failed_assignor(g: GroupDriver) -> None:
 
 @pytest.mark.parametrize(
     "reach",
-    [revoking, acknowledged, told_twice, all_revoking, emptied, failed_assignor],
+    [revoking, acknowledged, revoking_again, all_revoking, emptied, failed_assignor],
     ids=lambda reach: str(reach.__name__),
 )
 @pytest.mark.parametrize("compact", [False, True])

@@ -140,8 +140,8 @@ def test_resources() -> None:
     responses = ask(coordinator, "IncrementalAlterConfigs", resources=[twice, twice])["responses"]
     assert [ErrorCode(one["errorCode"]).name for one in responses] == ["INVALID_REQUEST"] * 2
     for kind, name in ((2, "foo"), (GROUP, "")):
-        asked = [{"resourceType": kind, "resourceName": name}]
-        (found,) = ask(coordinator, "DescribeConfigs", resources=asked)["results"]
+        request = [{"resourceType": kind, "resourceName": name}]
+        (found,) = ask(coordinator, "DescribeConfigs", resources=request)["results"]
         assert (found["errorCode"], found["configs"]) == (ErrorCode.INVALID_REQUEST, [])
 
 
@@ -203,14 +203,14 @@ def test_rights() -> None:
         ("eve", "DESCRIBE_CONFIGS", "g"),
         ("ann", "DESCRIBE_CONFIGS", CLUSTER),
     }
-    coordinator = Coordinator(authorizer=lambda *asked: asked in rights)
+    coordinator = Coordinator(authorizer=lambda *request: request in rights)
     assert alter(coordinator, change(SESSION, "60000"), principal="eve")[0] == "GROUP_AUTHORIZATION_FAILED"
     assert alter(coordinator, change(SESSION, "60000"), principal="bob")[0] == "NONE"
     for principal, kind, error in (
         ("eve", GROUP, "NONE"), ("bob", GROUP, "GROUP_AUTHORIZATION_FAILED"),
         ("ann", BROKER, "NONE"), ("eve", BROKER, "CLUSTER_AUTHORIZATION_FAILED"),
     ):  # fmt: skip
-        asked = [{"resourceType": kind, "resourceName": "g"}]
-        (found,) = ask(coordinator, "DescribeConfigs", principal, resources=asked)["results"]
+        request = [{"resourceType": kind, "resourceName": "g"}]
+        (found,) = ask(coordinator, "DescribeConfigs", principal, resources=request)["results"]
         assert ErrorCode(found["errorCode"]).name == error
         assert bool(found["configs"]) == (error == "NONE")

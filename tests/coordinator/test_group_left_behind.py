@@ -41,8 +41,8 @@ class Kit:
         return answer
 
     def join(self, group: str, name: str, **fields: Any) -> Json:
-        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": [name], "topicPartitions": [], **fields}
-        return self.heartbeat(group, 0, **said)
+        body = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": [name], "topicPartitions": [], **fields}
+        return self.heartbeat(group, 0, **body)
 
     def joined(self) -> None:
         self.topics(big=100, foo=2)
@@ -75,8 +75,8 @@ def test_e1_others_notice_what_a_new_coordinator_finds(caplog: pytest.LogCapture
     assert kit.seen("g") == (2, 2, 3)
     assert kit.group("big") == before[0]
     assert {one["key"]["groupId"] for one in kit.records()[before[1] :]} == {"g"}
-    (told,) = caplog.messages
-    assert told.startswith("Group 'big' stays as it is") and "message.max.bytes" in told
+    (answer,) = caplog.messages
+    assert answer.startswith("Group 'big' stays as it is") and "message.max.bytes" in answer
     kit.ok("restart")
     assert (kit.seen("g"), kit.seen("big")) == ((2, 2, 3), (1, 1, 100))
 

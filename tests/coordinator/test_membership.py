@@ -154,12 +154,12 @@ def test_given_field_changes_itself_alone(field: str, value: Any, bumps: bool) -
     """H7, E1."""
     g = GroupDriver(topics={"foo": 1, "bar": 1})
     g.join("m1", serverAssignor="range", rackId="r", instanceId="i", subscribedTopicRegex="b.*")
-    said = ("instanceId", "rackId", "rebalanceTimeoutMs", "serverAssignor")
-    said += ("subscribedTopicNames", "subscribedTopicRegex")
-    before = {name: g.member("m1")[name] for name in said}
+    body = ("instanceId", "rackId", "rebalanceTimeoutMs", "serverAssignor")
+    body += ("subscribedTopicNames", "subscribedTopicRegex")
+    before = {name: g.member("m1")[name] for name in body}
     assert before[field] != value
     g.heartbeat("m1", **{field: value})
-    assert {name: g.member("m1")[name] for name in said} == {**before, field: value}
+    assert {name: g.member("m1")[name] for name in body} == {**before, field: value}
     assert g.epochs() == ((2, 2) if bumps else (1, 1))
 
 

@@ -345,17 +345,17 @@ FETCH = fetch_body(["foo-0"])
 
 def test_rights_and_state_of_the_coordinator_come_first() -> None:
     """H5, D5: a commit needs READ, a fetch DESCRIBE."""
-    asked = []
+    request = []
 
     def authorizer(principal: str, operation: str, group_id: str) -> bool:
-        asked.append((principal, operation, group_id))
+        request.append((principal, operation, group_id))
         return False
 
     coordinator = Coordinator(authorizer=authorizer)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     assert set(errors(send(coordinator, COMMIT)).values()) == {refused}
     assert fetched(coordinator, FETCH) == {"g": refused}
-    assert asked == [("User:alice", "READ", "g"), ("User:alice", "DESCRIBE", "g")]
+    assert request == [("User:alice", "READ", "g"), ("User:alice", "DESCRIBE", "g")]
     g, offsets = joined()
     g.coordinator.set_state("loading")
     loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS

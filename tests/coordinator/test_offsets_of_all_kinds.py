@@ -50,8 +50,8 @@ def commit(coordinator: Coordinator, partition: int, **fields: Any) -> str:
 
 def beat(coordinator: Coordinator, kind: str, epoch: int) -> int:
     """The epoch after a heartbeat of the member m1 of g."""
-    api, said = KINDS[kind]
-    body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(said if epoch == 0 else {})}
+    api, given = KINDS[kind]
+    body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(given if epoch == 0 else {})}
     answer = coordinator.request(*api, {}, body)
     assert answer["errorCode"] == 0
     return int(answer["memberEpoch"])

@@ -100,7 +100,7 @@ def check_state(group: dict[str, Any], recorded: bool = False) -> None:
 
 
 def check_step(
-    step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any], said: list[str] | None = None
+    step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any], content: list[str] | None = None
 ) -> None:
     """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes, but where
     the member says in it that it has given up what is taken and need not be asked: `said` is what it owns.
@@ -115,8 +115,8 @@ def check_step(
         old = known.get(found["memberId"])
         if old is not None and step[:2] != ("join", found["memberId"]):
             first, second = partitions_of(old["assigned"]), partitions_of(found["assigned"])
-            own_step = step[1] == found["memberId"] and said is not None
-            given_up = own_step and not (first - second) & partitions_of(topic_partitions(said or ()))
+            own_step = step[1] == found["memberId"] and content is not None
+            given_up = own_step and not (first - second) & partitions_of(topic_partitions(content or ()))
             assert first <= second or second <= first or given_up
             assert old["memberEpoch"] <= found["memberEpoch"] or found["memberEpoch"] == AWAY
             assert old["memberEpoch"] != AWAY or found["memberEpoch"] == AWAY
@@ -159,8 +159,8 @@ def test_invariants_hold_on_every_schedule(dialect: str, schedule: list[tuple[An
         after = g.group()
         check_state(after, DIALECTS[dialect].RevocationRecorded)
         if step[0] != "advance":
-            asked = DIALECTS[dialect].RevocationAsked == "always"
-            says = not asked and step[0] == "heartbeat" and isinstance(step[3], list)
+            request = DIALECTS[dialect].RevocationAsked == "always"
+            says = not request and step[0] == "heartbeat" and isinstance(step[3], list)
             check_step(step, before, after, step[3] if says else None)
         before = after
     check_load(g)

@@ -16,8 +16,8 @@ def test_case_study_basic_with_two_members() -> None:
     g.script(m1=["foo-0"], m2=["foo-1"])
     joined = g.join("m2")
     assert (joined["memberEpoch"], given(joined), pending(joined)) == (2, [], ["foo-1"])
-    told = g.heartbeat("m1", owned=["foo-0", "foo-1"])
-    assert (told["memberEpoch"], given(told), pending(told)) == (1, ["foo-0"], [])
+    answer = g.heartbeat("m1", owned=["foo-0", "foo-1"])
+    assert (answer["memberEpoch"], given(answer), pending(answer)) == (1, ["foo-0"], [])
     assert g.member("m1")["state"] == "UNREVOKED_PARTITIONS"
     assert g.member("m2")["state"] == "UNRELEASED_PARTITIONS"
     assert (pending(g.heartbeat("m2", owned=[])), g.group()["state"]) == (["foo-1"], "Reconciling")
@@ -98,8 +98,8 @@ def test_target_that_grows_while_revoking_is_not_given_in_the_same_response() ->
     g.m1_revoking()
     g.script(m1=["foo-0", "foo-1"])
     g.leave("m2")
-    told = g.heartbeat("m1", owned=["foo-0", "foo-1"])
-    assert (told["memberEpoch"], given(told), pending(told)) == (1, ["foo-0"], [])
+    answer = g.heartbeat("m1", owned=["foo-0", "foo-1"])
+    assert (answer["memberEpoch"], given(answer), pending(answer)) == (1, ["foo-0"], [])
     again = g.heartbeat("m1", owned=["foo-0"])
     assert (again["memberEpoch"], given(again)) == (3, ["foo-0", "foo-1"])
 
@@ -120,8 +120,8 @@ def test_acknowledgement_releases_even_when_more_must_be_revoked() -> None:
     g.m1_revoking()
     g.script(m1=[], m2=["foo-1"], m3=["foo-0"])
     g.join("m3")
-    told = g.heartbeat("m1", owned=["foo-0"])
-    assert (told["memberEpoch"], given(told), g.revoking("m1")) == (1, [], ["foo-0"])
+    answer = g.heartbeat("m1", owned=["foo-0"])
+    assert (answer["memberEpoch"], given(answer), g.revoking("m1")) == (1, [], ["foo-0"])
     assert given(g.heartbeat("m2")) == ["foo-1"]
     assert given(g.heartbeat("m3")) == []
 

@@ -152,11 +152,11 @@ def test_a_full_request_gets_its_assignment() -> None:
 def test_a_revocation_that_starts_again() -> None:
     """R1, RevocationRestart "restore": of all that is held, and of nothing else."""
     dialect = dataclasses.replace(Dialect(), RevocationRestart="restore")
-    held, asked, back, elsewhere = (("foo", index) for index in range(4))
-    member = Member(METADATA, held=frozenset({held, asked, back}), revoking=frozenset({asked, back}))
+    held, request, back, elsewhere = (("foo", index) for index in range(4))
+    member = Member(METADATA, held=frozenset({held, request, back}), revoking=frozenset({request, back}))
     member.assigned = frozenset({held})
     new = narrow_revocation(dialect, member, frozenset({back, elsewhere}), frozenset())
-    assert (new.assigned, new.revoking) == ({back}, {held, asked})
+    assert (new.assigned, new.revoking) == ({back}, {held, request})
 
 
 def test_random_ids_are_different_and_do_not_end() -> None:

@@ -80,8 +80,8 @@ def test_assignor_sees_what_members_say_of_themselves_and_the_names_of_topics() 
     send("m0", 0, subscribedTopicRegex="f.*", instanceId="i", rackId="east")
     send("m0", 1, rackId="west")
     send("m1", 0, subscribedTopicNames=["foo"])
-    said = {name: (one.instance_id, one.rack_id) for name, one in calls[-1][1].members.items()}
-    assert said == {"m0": ("i", "west"), "m1": (None, None)}
+    content = {name: (one.instance_id, one.rack_id) for name, one in calls[-1][1].members.items()}
+    assert content == {"m0": ("i", "west"), "m1": (None, None)}
     assert calls[-1][1].names == {IDS["foo"]: "foo"}
 
 
@@ -213,8 +213,8 @@ def test_failing_assignor_keeps_the_target_and_advances_the_assignment_epoch() -
     joined = g.join("m3")
     assert (joined["memberEpoch"], given(joined), joined["assignment"]["error"]) == (3, [], 1)
     assert (g.epochs(), g.target("m1"), g.target("m2")) == ((3, 3), ["foo-0"], ["foo-1"])
-    told = g.heartbeat("m1", owned=["foo-0"])
-    assert (told["memberEpoch"], given(told), told["assignment"]["error"]) == (3, ["foo-0"], 1)
+    answer = g.heartbeat("m1", owned=["foo-0"])
+    assert (answer["memberEpoch"], given(answer), answer["assignment"]["error"]) == (3, ["foo-0"], 1)
     assert given(g.heartbeat("m1", owned=["foo-0"])) is None
     g.script(m1=["foo-0"], m2=["foo-1"])
     g.leave("m3")

@@ -205,10 +205,10 @@ def test_group_may_not_have_more_members_than_configured() -> None:
 
 
 def test_reading_needs_the_right_to_read_the_group() -> None:
-    asked = []
+    request = []
 
     def authorizer(principal: str, operation: str, group_id: str) -> bool:
-        asked.append((principal, operation, group_id))
+        request.append((principal, operation, group_id))
         return principal == "User:alice"
 
     coordinator = Coordinator(authorizer=authorizer)
@@ -222,7 +222,7 @@ def test_reading_needs_the_right_to_read_the_group() -> None:
     assert error(coordinator.request(API, 0, client, {**body, "groupId": ""})) == 30
     assert (coordinator.describe("g")["state"], coordinator.end) == ("Dead", 0)
     assert error(coordinator.request(API, 0, CLIENT, body)) == 0
-    assert asked[0] == ("User:bob", "READ", "g")
+    assert request[0] == ("User:bob", "READ", "g")
 
 
 def test_the_line_protocol_takes_rights_from_every_client_until_they_are_given_back() -> None:

@@ -100,10 +100,12 @@ def test_a_step_of_the_protocol_in_words() -> None:
     """A golden trace: who joins, what is revoked, what a member reports."""
     trace = read_trace(ROOT / "traces" / "golden" / "basic.itf.json")
     plain = [state.delete("step") for state in trace.states]
-    said = [input_of(after["step"], before) for before, after in zip(plain, trace.states[1:], strict=False)]
-    assert said[0].startswith("Join of A, ")
+    messages = [
+        input_of(after["step"], before) for before, after in zip(plain, trace.states[1:], strict=False)
+    ]
+    assert messages[0].startswith("Join of A, ")
     assert effects(plain[0], plain[1])[0].startswith("A is a member, with epoch 1")
-    assert any(text.startswith("Heartbeat of A with epoch 1, owning foo-0 ") for text in said)
+    assert any(text.startswith("Heartbeat of A with epoch 1, owning foo-0 ") for text in messages)
     assert effects(plain[0], plain[0]) == ["nothing changes"]
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 @of("advance")
-def advances_silently(program: Program, operation: Json, said: Json) -> None:
-    if said["ok"]:
-        said["fired"] = []
+def advances_silently(program: Program, operation: Json, answer: Json) -> None:
+    if answer["ok"]:
+        answer["fired"] = []
 
 
 @instead_of("advance")
@@ -34,24 +34,24 @@ def too_fast(program: Program, operation: Json) -> Json:
 
 
 @of("fire")
-def fires_silently(program: Program, operation: Json, said: Json) -> None:
-    if said["ok"]:
-        said["fired"] = []
+def fires_silently(program: Program, operation: Json, answer: Json) -> None:
+    if answer["ok"]:
+        answer["fired"] = []
 
 
 @instead_of("fire")
 def fires_all(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
-    if said["ok"]:
+    answer = program.right(operation)
+    if answer["ok"]:
         program.right({**operation, "member": "m2"})
-    return said
+    return answer
 
 
 @instead_of("fire")
 def fires_nothing(program: Program, operation: Json) -> Json:
-    said = LineProtocol.answer(program.protocol, {**operation, "member": "nobody"})
+    answer = LineProtocol.answer(program.protocol, {**operation, "member": "nobody"})
     fired = [{"timer": operation["timer"], "group": "g", "member": operation["member"]}]
-    return {"ok": True, "fired": fired} if "armed: session" in said["error"] else said
+    return {"ok": True, "fired": fired} if "armed: session" in answer["error"] else answer
 
 
 @instead_of("assign")
@@ -60,17 +60,17 @@ def script_ignored(program: Program, operation: Json) -> Json:
 
 
 @of("request")
-def consumed_unsaid(program: Program, operation: Json, said: Json) -> None:
-    said.pop("consumed", None)
+def consumed_unsaid(program: Program, operation: Json, answer: Json) -> None:
+    answer.pop("consumed", None)
 
 
 def _said_once(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
-    if said.get("consumed"):
-        program.scripts.append(said)
+    answer = program.right(operation)
+    if answer.get("consumed"):
+        program.scripts.append(answer)
     if len(program.scripts) > 1:
-        said.pop("consumed", None)
-    return said
+        answer.pop("consumed", None)
+    return answer
 
 
 FAULTS["consumed_said_once"] = _said_once
@@ -79,10 +79,10 @@ FAULTS["consumed_said_once"] = _said_once
 def _sticky(program: Program, operation: Json) -> Json:
     if operation["op"] == "assign":
         program.scripts = [operation]
-    said = program.right(operation)
-    if said.get("consumed") and len(program.scripts[0]["target"]) == 2:
+    answer = program.right(operation)
+    if answer.get("consumed") and len(program.scripts[0]["target"]) == 2:
         program.right(program.scripts[0])
-    return said
+    return answer
 
 
 FAULTS["script_used_again"] = _sticky
@@ -104,12 +104,12 @@ def keep_0_ignored(program: Program, operation: Json) -> Json:
 
 
 def _restart_hides_log(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
+    answer = program.right(operation)
     if operation["op"] == "restart":
         program.scripts.append(operation)
     if operation["op"] == "records" and program.scripts:
-        said["records"] = []
-    return said
+        answer["records"] = []
+    return answer
 
 
 FAULTS["restart_hides_log"] = _restart_hides_log
@@ -143,10 +143,10 @@ def load_of_all_ignored(program: Program, operation: Json) -> Json:
 
 def _says_no_end(name: str) -> Fault:
     def fault(program: Program, operation: Json) -> Json:
-        said = program.right(operation)
+        answer = program.right(operation)
         if operation["op"] == name:
-            said.pop("end", None)
-        return said
+            answer.pop("end", None)
+        return answer
 
     return fault
 
@@ -177,10 +177,10 @@ def load_loses_topics(program: Program, operation: Json) -> Json:
 def _fresh_ignored(program: Program, operation: Json) -> Json:
     if operation["op"] == "load":
         return {"ok": True}
-    said = program.right(operation)
+    answer = program.right(operation)
     if operation["op"] == "hello":
-        said["controls"] = [*(name for name in said["controls"] if name != "load"), "fresh"]
-    return said
+        answer["controls"] = [*(name for name in answer["controls"] if name != "load"), "fresh"]
+    return answer
 
 
 FAULTS["fresh_ignored"] = _fresh_ignored
@@ -188,29 +188,29 @@ FAULTS["fresh_ignored"] = _fresh_ignored
 
 def _fresh_only(program: Program, operation: Json) -> Json:
     """Right, but that there is only `fresh`; counts how often it was used."""
-    said = program.right(operation)
+    answer = program.right(operation)
     if operation["op"] == "hello":
-        said["controls"] = [*(name for name in said["controls"] if name != "load"), "fresh"]
+        answer["controls"] = [*(name for name in answer["controls"] if name != "load"), "fresh"]
     if operation["op"] == "load":
         program.scripts.append(operation)
-    return said
+    return answer
 
 
 def _fresh_shows_group(program: Program, operation: Json) -> Json:
-    said = _fresh_only(program, operation)
+    answer = _fresh_only(program, operation)
     if operation["op"] == "describe" and len(program.scripts) > 1:
-        said["group"]["state"] = "Empty"
-    return said
+        answer["group"]["state"] = "Empty"
+    return answer
 
 
 FAULTS["fresh_shows_group"] = _fresh_shows_group
 
 
 def _fresh_goes_on(program: Program, operation: Json) -> Json:
-    said = _fresh_only(program, operation)
-    if said.get("body"):
-        said["body"]["memberEpoch"] += max(0, len(program.scripts) - 1)
-    return said
+    answer = _fresh_only(program, operation)
+    if answer.get("body"):
+        answer["body"]["memberEpoch"] += max(0, len(program.scripts) - 1)
+    return answer
 
 
 FAULTS["fresh_goes_on"] = _fresh_goes_on
@@ -244,10 +244,10 @@ def configured_once(program: Program, operation: Json) -> Json:
 
 
 def _forgets_settings(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
+    answer = program.right(operation)
     if operation["op"] == "load" and not operation["records"]:
         program.right({"op": "configure", "group.consumer.heartbeat.interval.ms": 5000})
-    return said
+    return answer
 
 
 FAULTS["load_forgets_settings"] = _forgets_settings
@@ -262,10 +262,10 @@ def _failure_is_seen(program: Program, operation: Json) -> Json:
     failing = program.coordinator._log.failing
     if failing and operation["op"] == "request":
         program.coordinator.fail_appends(False)
-        said = program.right(operation)
-        said["body"]["errorCode"] = 15
+        answer = program.right(operation)
+        answer["body"]["errorCode"] = 15
         program.coordinator.fail_appends(True)
-        return said
+        return answer
     return program.right(operation)
 
 
@@ -296,8 +296,8 @@ def forgets_who_waits(program: Program, operation: Json) -> Json:
 
 
 @of("background")
-def never_done(program: Program, operation: Json, said: Json) -> None:
-    said["completed"] = [{"id": 1, "body": {}}]
+def never_done(program: Program, operation: Json, answer: Json) -> None:
+    answer["completed"] = [{"id": 1, "body": {}}]
 
 
 @instead_of("background")
@@ -307,7 +307,7 @@ def background_expires(program: Program, operation: Json) -> Json:
 
 
 @of("coordinator")
-def says_active(program: Program, operation: Json, said: Json) -> None:
+def says_active(program: Program, operation: Json, answer: Json) -> None:
     program.right({"op": "coordinator", "state": "active"})
 
 
@@ -332,32 +332,32 @@ def any_right(program: Program, operation: Json) -> Json:
 
 
 def _nonsense_is_fine(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
-    return said if said["ok"] or operation["op"] != "nonsense" else {"ok": True}
+    answer = program.right(operation)
+    return answer if answer["ok"] or operation["op"] != "nonsense" else {"ok": True}
 
 
 FAULTS["nonsense_is_fine"] = _nonsense_is_fine
 
 
 def _refusal_counts(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
-    if not said["ok"]:
+    answer = program.right(operation)
+    if not answer["ok"]:
         program.right({"op": "topics", "upsert": [], "delete": ["foo"]})
-    return said
+    return answer
 
 
 FAULTS["refusal_changes"] = _refusal_counts
 
 
 def _no_reason(program: Program, operation: Json) -> Json:
-    said = program.right(operation)
-    return said if said["ok"] else {"ok": False, "error": ""}
+    answer = program.right(operation)
+    return answer if answer["ok"] else {"ok": False, "error": ""}
 
 
 FAULTS["no_reason"] = _no_reason
 
 
 @of("request")
-def depends_on_the_process(program: Program, operation: Json, said: Json) -> None:
-    if "body" in said:
-        said["body"]["heartbeatIntervalMs"] = os.getpid() + id(program)
+def depends_on_the_process(program: Program, operation: Json, answer: Json) -> None:
+    if "body" in answer:
+        answer["body"]["heartbeatIntervalMs"] = os.getpid() + id(program)

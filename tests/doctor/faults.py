@@ -26,10 +26,10 @@ def of(name: str) -> Callable[[Callable[[Program, Json, Json], None]], None]:
 
     def register(change: Callable[[Program, Json, Json], None]) -> None:
         def fault(program: Program, operation: Json) -> Json:
-            said = program.right(operation)
+            answer = program.right(operation)
             if operation["op"] == name:
-                change(program, operation, said)
-            return said
+                change(program, operation, answer)
+            return answer
 
         FAULTS[change.__name__] = fault
 
@@ -48,78 +48,78 @@ def instead_of(name: str) -> Callable[[Fault], None]:
 
 
 @of("hello")
-def unobserved_unknown(program: Program, operation: Json, said: Json) -> None:
-    said["unobserved"] = ["members.shoeSize"]
+def unobserved_unknown(program: Program, operation: Json, answer: Json) -> None:
+    answer["unobserved"] = ["members.shoeSize"]
 
 
 @of("hello")
-def hello_changes(program: Program, operation: Json, said: Json) -> None:
+def hello_changes(program: Program, operation: Json, answer: Json) -> None:
     program.asked += 1
-    said["name"] = f"hello number {program.asked}"
+    answer["name"] = f"hello number {program.asked}"
 
 
 @of("hello")
-def no_heartbeat(program: Program, operation: Json, said: Json) -> None:
+def no_heartbeat(program: Program, operation: Json, answer: Json) -> None:
     for api in ("ConsumerGroupHeartbeat", "SyncGroup"):
-        del said["apis"][api]
+        del answer["apis"][api]
 
 
 @of("hello")
-def versions_are_text(program: Program, operation: Json, said: Json) -> None:
-    said["apis"]["OffsetCommit"] = ["8", "9"]
+def versions_are_text(program: Program, operation: Json, answer: Json) -> None:
+    answer["apis"]["OffsetCommit"] = ["8", "9"]
 
 
-def _body(said: Json) -> Json:
-    body: Json = said.get("body") or {}
+def _body(answer: Json) -> Json:
+    body: Json = answer.get("body") or {}
     return body
 
 
 @of("request")
-def join_refused(program: Program, operation: Json, said: Json) -> None:
+def join_refused(program: Program, operation: Json, answer: Json) -> None:
     if operation["body"].get("memberEpoch") == 0:
-        said["body"] = {**said["body"], "errorCode": 15}
+        answer["body"] = {**answer["body"], "errorCode": 15}
 
 
 @of("request")
-def other_member_id(program: Program, operation: Json, said: Json) -> None:
-    _body(said)["memberId"] = "another"
+def other_member_id(program: Program, operation: Json, answer: Json) -> None:
+    _body(answer)["memberId"] = "another"
 
 
 @of("request")
-def unknown_field(program: Program, operation: Json, said: Json) -> None:
-    if said["ok"]:
-        said["body"]["shoeSize"] = 43
+def unknown_field(program: Program, operation: Json, answer: Json) -> None:
+    if answer["ok"]:
+        answer["body"]["shoeSize"] = 43
 
 
 @of("request")
-def epoch_is_text(program: Program, operation: Json, said: Json) -> None:
-    if said["ok"]:
-        said["body"]["memberEpoch"] = str(said["body"]["memberEpoch"])
+def epoch_is_text(program: Program, operation: Json, answer: Json) -> None:
+    if answer["ok"]:
+        answer["body"]["memberEpoch"] = str(answer["body"]["memberEpoch"])
 
 
 @of("request")
-def partitions_unsorted(program: Program, operation: Json, said: Json) -> None:
-    for one in (_body(said).get("assignment") or {}).get("assignedTopicPartitions", []):
+def partitions_unsorted(program: Program, operation: Json, answer: Json) -> None:
+    for one in (_body(answer).get("assignment") or {}).get("assignedTopicPartitions", []):
         one["partitions"].reverse()
 
 
 @of("request")
-def topic_id_in_capitals(program: Program, operation: Json, said: Json) -> None:
-    for one in (_body(said).get("assignment") or {}).get("assignedTopicPartitions", []):
+def topic_id_in_capitals(program: Program, operation: Json, answer: Json) -> None:
+    for one in (_body(answer).get("assignment") or {}).get("assignedTopicPartitions", []):
         one["topicId"] = one["topicId"].upper()
 
 
 @of("request")
-def invalid_is_fine(program: Program, operation: Json, said: Json) -> None:
-    if _body(said).get("errorCode") == 42:
-        said["body"]["errorCode"] = 0
+def invalid_is_fine(program: Program, operation: Json, answer: Json) -> None:
+    if _body(answer).get("errorCode") == 42:
+        answer["body"]["errorCode"] = 0
 
 
 @of("request")
-def error_is_a_refusal(program: Program, operation: Json, said: Json) -> None:
-    if _body(said).get("errorCode"):
-        said.clear()
-        said |= {"ok": False, "error": "this member is unknown"}
+def error_is_a_refusal(program: Program, operation: Json, answer: Json) -> None:
+    if _body(answer).get("errorCode"):
+        answer.clear()
+        answer |= {"ok": False, "error": "this member is unknown"}
 
 
 @instead_of("request")
@@ -130,9 +130,9 @@ def dies_of_epoch(program: Program, operation: Json) -> Json:
 
 
 @of("request")
-def leaves_with_epoch_0(program: Program, operation: Json, said: Json) -> None:
+def leaves_with_epoch_0(program: Program, operation: Json, answer: Json) -> None:
     if operation["body"].get("memberEpoch") == -1:
-        said["body"]["memberEpoch"] = 0
+        answer["body"]["memberEpoch"] = 0
 
 
 @instead_of("request")
@@ -164,82 +164,82 @@ def hangs(program: Program, operation: Json) -> Json:
 
 
 @of("describe")
-def field_missing(program: Program, operation: Json, said: Json) -> None:
-    for member in said["group"]["members"]:
+def field_missing(program: Program, operation: Json, answer: Json) -> None:
+    for member in answer["group"]["members"]:
         del member["acknowledged"]
 
 
 @of("describe")
-def field_too_many(program: Program, operation: Json, said: Json) -> None:
-    said["group"]["shoeSize"] = 43
+def field_too_many(program: Program, operation: Json, answer: Json) -> None:
+    answer["group"]["shoeSize"] = 43
 
 
 @of("describe")
-def epoch_as_text(program: Program, operation: Json, said: Json) -> None:
-    said["group"]["groupEpoch"] = str(said["group"]["groupEpoch"])
+def epoch_as_text(program: Program, operation: Json, answer: Json) -> None:
+    answer["group"]["groupEpoch"] = str(answer["group"]["groupEpoch"])
 
 
 @of("describe")
-def acknowledged_as_number(program: Program, operation: Json, said: Json) -> None:
-    for member in said["group"]["members"]:
+def acknowledged_as_number(program: Program, operation: Json, answer: Json) -> None:
+    for member in answer["group"]["members"]:
         member["acknowledged"] = int(member["acknowledged"])
 
 
 @of("describe")
-def unknown_state(program: Program, operation: Json, said: Json) -> None:
-    said["group"]["state"] = said["group"]["state"].upper()
+def unknown_state(program: Program, operation: Json, answer: Json) -> None:
+    answer["group"]["state"] = answer["group"]["state"].upper()
 
 
 @of("describe")
-def dead_is_empty(program: Program, operation: Json, said: Json) -> None:
-    if said["group"]["state"] == "Dead":
-        said["group"]["state"] = "Empty"
+def dead_is_empty(program: Program, operation: Json, answer: Json) -> None:
+    if answer["group"]["state"] == "Dead":
+        answer["group"]["state"] = "Empty"
 
 
 @of("describe")
-def never_stable(program: Program, operation: Json, said: Json) -> None:
-    if said["group"]["state"] == "Stable":
-        said["group"]["state"] = "Reconciling"
+def never_stable(program: Program, operation: Json, answer: Json) -> None:
+    if answer["group"]["state"] == "Stable":
+        answer["group"]["state"] = "Reconciling"
 
 
 @of("describe")
-def no_timers(program: Program, operation: Json, said: Json) -> None:
-    said["group"]["timers"] = []
+def no_timers(program: Program, operation: Json, answer: Json) -> None:
+    answer["group"]["timers"] = []
 
 
 @of("describe")
-def unknown_timer(program: Program, operation: Json, said: Json) -> None:
-    for timer in said["group"]["timers"]:
+def unknown_timer(program: Program, operation: Json, answer: Json) -> None:
+    for timer in answer["group"]["timers"]:
         timer["timer"] = "egg"
 
 
 @of("describe")
-def no_members(program: Program, operation: Json, said: Json) -> None:
-    said["group"]["members"] = []
+def no_members(program: Program, operation: Json, answer: Json) -> None:
+    answer["group"]["members"] = []
 
 
 @of("describe")
-def other_target(program: Program, operation: Json, said: Json) -> None:
-    for member in said["group"]["members"]:
+def other_target(program: Program, operation: Json, answer: Json) -> None:
+    for member in answer["group"]["members"]:
         member["target"] = []
 
 
 @of("describe")
-def other_epoch(program: Program, operation: Json, said: Json) -> None:
-    for member in said["group"]["members"]:
+def other_epoch(program: Program, operation: Json, answer: Json) -> None:
+    for member in answer["group"]["members"]:
         member["memberEpoch"] += 1
 
 
 @of("records")
-def offsets_from_1(program: Program, operation: Json, said: Json) -> None:
-    for record in said.get("records", []):
+def offsets_from_1(program: Program, operation: Json, answer: Json) -> None:
+    for record in answer.get("records", []):
         record["offset"] += 1
 
 
 @of("records")
-def log_never_empty(program: Program, operation: Json, said: Json) -> None:
-    if said.get("records") == [] and operation["since"] == 0:
-        said["records"] = [{"offset": 0, "key": {"type": "ConsumerGroupMetadata"}, "value": {"epoch": 1}}]
+def log_never_empty(program: Program, operation: Json, answer: Json) -> None:
+    if answer.get("records") == [] and operation["since"] == 0:
+        answer["records"] = [{"offset": 0, "key": {"type": "ConsumerGroupMetadata"}, "value": {"epoch": 1}}]
 
 
 @instead_of("records")
@@ -248,31 +248,31 @@ def since_ignored(program: Program, operation: Json) -> Json:
 
 
 @of("records")
-def unknown_key(program: Program, operation: Json, said: Json) -> None:
-    for record in said.get("records", []):
+def unknown_key(program: Program, operation: Json, answer: Json) -> None:
+    for record in answer.get("records", []):
         record["key"]["type"] = "Shoe"
 
 
 @of("records")
-def no_values(program: Program, operation: Json, said: Json) -> None:
-    for record in said.get("records", []):
+def no_values(program: Program, operation: Json, answer: Json) -> None:
+    for record in answer.get("records", []):
         del record["value"]
 
 
 @of("records")
-def no_group_record(program: Program, operation: Json, said: Json) -> None:
-    for record in said.get("records", []):
+def no_group_record(program: Program, operation: Json, answer: Json) -> None:
+    for record in answer.get("records", []):
         if record["key"]["type"] == "ConsumerGroupMetadata":
             record["key"]["type"] = "OffsetCommit"
 
 
 @of("request")
-def observes_too_early(program: Program, operation: Json, said: Json) -> None:
+def observes_too_early(program: Program, operation: Json, answer: Json) -> None:
     if "observe" in operation:
-        said["group"] = LineProtocol(Coordinator()).answer({"op": "describe", "group": "g"})["group"]
+        answer["group"] = LineProtocol(Coordinator()).answer({"op": "describe", "group": "g"})["group"]
 
 
 @of("request")
-def observes_no_records(program: Program, operation: Json, said: Json) -> None:
+def observes_no_records(program: Program, operation: Json, answer: Json) -> None:
     if "observe" in operation:
-        said["records"] = []
+        answer["records"] = []

@@ -192,8 +192,8 @@ class Bare(Lines):
 
 def test_an_answer_of_another_form_is_wrong_and_ends_nothing() -> None:
     found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
-    said = {one.operation: one.message for one in found.findings}
-    assert said["fresh"] == (
+    messages = {one.operation: one.message for one in found.findings}
+    assert messages["fresh"] == (
         "The answer to load has not the form of the line protocol: the answer: 'end' is a required property."
     )
 
@@ -207,8 +207,8 @@ def checked(target: type[Lines], check: Check, monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_answer_without_what_a_check_reads_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """The protocol allows a description without a state: a target may hide the state, but then says so."""
-    said = checked(Bare, lambda talk: str(talk.target.describe("g")["state"]), monkeypatch)
-    assert said == "An answer has no state, which this check reads."
+    given = checked(Bare, lambda talk: str(talk.target.describe("g")["state"]), monkeypatch)
+    assert given == "An answer has no state, which this check reads."
 
 
 def test_a_check_that_reads_right_answers_wrongly_is_a_fault_of_the_kit(
@@ -232,9 +232,9 @@ def test_every_accepted_bad_input_is_reported_with_its_line() -> None:
             return Answer() if ms < 0 else super().advance(ms, observe)
 
     found = Doctor("careless", "kip-848", lambda: Careless("kip-848"), no_time).examine(lambda _: None)
-    [said] = [one.message for one in found.findings if one.operation == "bad input"]
-    assert 'Sent: advance by -1: {"op": "advance", "ms": -1}. Came back: no refusal' in said
-    assert 'Sent: assign of a number: {"op": "assign", "group": "g", "target": {"m1": 1}}. Came' in said
+    [messages] = [one.message for one in found.findings if one.operation == "bad input"]
+    assert 'Sent: advance by -1: {"op": "advance", "ms": -1}. Came back: no refusal' in messages
+    assert 'Sent: assign of a number: {"op": "assign", "group": "g", "target": {"m1": 1}}. Came' in messages
 
 
 def test_a_group_that_never_rests_is_waited_for_in_vain() -> None:
@@ -262,8 +262,8 @@ def test_it_asks_nothing_that_depends_on_a_dialect(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_load_is_tested_without_records_or_descriptions(dialect: str, lacking: list[str]) -> None:
     target = PythonTarget(dialect)
-    said = controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
-    assert ("is described as it should be" in said) is ("describe" not in lacking)
+    given = controls.load(Talk(target, target.hello(), EVERYTHING, lacking, no_time))
+    assert ("is described as it should be" in given) is ("describe" not in lacking)
 
 
 @pytest.mark.parametrize(
@@ -300,12 +300,12 @@ def test_a_target_without_static_members_can_be_loadable() -> None:
     start = lambda: WithoutStaticMembers("kip-848")  # noqa: E731
     found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
     assert (found.wrong, found.level) == ([], Level.LOADABLE)
-    said = said_of(found, "load")
-    assert "joins with an instance id are refused" in said and "is away" not in said
-    assert 'say so in hello ("lacks":["static members"])' in said
+    report = message_of(found, "load")
+    assert "joins with an instance id are refused" in report and "is away" not in report
+    assert 'say so in hello ("lacks":["static members"])' in report
 
 
-def said_of(found: Examined, operation: str) -> str:
+def message_of(found: Examined, operation: str) -> str:
     return next(one.message for one in found.findings if one.operation == operation)
 
 
@@ -323,8 +323,8 @@ def lacking(target: type[PythonTarget], *features: str) -> Examined:
 def test_a_target_that_says_that_it_lacks_static_members_is_believed_if_it_refuses_them() -> None:
     found = lacking(WithoutStaticMembers, "static members")
     assert (found.wrong, found.level) == ([], Level.LOADABLE)
-    assert "; lacks: static members." in said_of(found, "hello")
-    assert "as hello says that it lacks static members" in said_of(found, "load")
+    assert "; lacks: static members." in message_of(found, "hello")
+    assert "as hello says that it lacks static members" in message_of(found, "load")
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -332,13 +332,13 @@ def test_a_target_that_has_what_it_says_it_lacks_is_wrong(feature: str) -> None:
     """Otherwise replays would leave steps out that can be judged."""
     found = lacking(PythonTarget, feature)
     assert "hello" in found.wrong
-    assert f"a join that uses {feature}, which hello says it lacks" in said_of(found, "hello")
+    assert f"a join that uses {feature}, which hello says it lacks" in message_of(found, "hello")
 
 
 def test_a_feature_that_nobody_knows_is_wrong() -> None:
     found = lacking(PythonTarget, "shoes")
-    assert 'Came back: ["shoes"]' in said_of(found, "hello")
-    assert "lacks has names of features: static members, regular expressions" in said_of(found, "hello")
+    assert 'Came back: ["shoes"]' in message_of(found, "hello")
+    assert "lacks has names of features: static members, regular expressions" in message_of(found, "hello")
 
 
 def test_a_target_that_takes_static_members_must_load_them() -> None:
@@ -367,17 +367,17 @@ def test_the_level_is_what_works(operations: list[str], level: str, lacking: lis
     options = shlex.quote(json.dumps({"controls": [*operations, "fresh"]}))
     name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {options}"
     result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
-    said = to_json(result)
-    assert (result.wrong, said["level"], said["lacking"]) == ([], level, lacking)
+    report = to_json(result)
+    assert (result.wrong, report["level"], report["lacking"]) == ([], level, lacking)
 
 
 def test_it_does_not_say_that_it_saw_what_is_not_shown() -> None:
     options = {"controls": ["topics", "describe", "fresh"], "hidden": ["timers"]}
     name = f"stdio:{sys.executable} {shlex.quote(str(PARTIAL))} {shlex.quote(json.dumps(options))}"
     result = Doctor(name, "kip-848", lambda: start_target(name), no_time).examine(lambda _: None)
-    said = {one["operation"]: one["message"] for one in to_json(result)["operations"]}
-    assert "timers" not in said["describe"] and "Dead" in said["describe"]
-    assert said["observe"] == "A join that is observed gives the description."
+    report = {one["operation"]: one["message"] for one in to_json(result)["operations"]}
+    assert "timers" not in report["describe"] and "Dead" in report["describe"]
+    assert report["observe"] == "A join that is observed gives the description."
 
 
 def test_wrong_operations_count_as_missing_for_the_level() -> None:
@@ -393,9 +393,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     command(
         f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2", json_file=tmp_path / "a.json"
     )
-    said = capsys.readouterr().out
-    assert "level: loadable" in said and "17 senseless operations are refused" in said
-    assert all(len(line) <= 80 for line in said.splitlines())
+    output = capsys.readouterr().out
+    assert "level: loadable" in output and "17 senseless operations are refused" in output
+    assert all(len(line) <= 80 for line in output.splitlines())
     result = json.loads((tmp_path / "a.json").read_text())
     assert (result["level"], result["next_level"], result["lacking"], result["died"]) == (
         "loadable", None, [], False,
@@ -409,10 +409,10 @@ def test_something_that_is_wrong_ends_with_11(tmp_path: Path, capsys: pytest.Cap
     with pytest.raises(ConformError, match="does not do what it declares: ids") as caught:
         command(stdio("ids_reversed"), json_file=tmp_path / "a.json")
     assert caught.value.exit_code == 11
-    said = capsys.readouterr().out
-    assert 'ids          wrong    Sent: ids ["doctor-2", "doctor-1"], then two joins' in said
-    assert all(len(line) <= 80 for line in said.splitlines())
-    assert "level: loadable" in said  # ids are bound as they are learned
+    output = capsys.readouterr().out
+    assert 'ids          wrong    Sent: ids ["doctor-2", "doctor-1"], then two joins' in output
+    assert all(len(line) <= 80 for line in output.splitlines())
+    assert "level: loadable" in output  # ids are bound as they are learned
     assert json.loads((tmp_path / "a.json").read_text())["level"] == "loadable"
 
 
@@ -433,9 +433,9 @@ def test_a_target_that_dies_or_hangs_ends_with_3_and_is_examined_to_the_end(
         command(stdio(fault), timeout=4 if fault == "hangs" else 60, json_file=tmp_path / "a.json")
     assert caught.value.exit_code == 3
     result = json.loads((tmp_path / "a.json").read_text())
-    said = {one["operation"]: one for one in result["operations"]}
-    assert words in said[STARTED[fault]]["message"] and result["died"]
-    assert said["ids"]["verdict"] == "ok"
+    given = {one["operation"]: one for one in result["operations"]}
+    assert words in given[STARTED[fault]]["message"] and result["died"]
+    assert given["ids"]["verdict"] == "ok"
 
 
 def test_a_target_that_does_not_start() -> None:

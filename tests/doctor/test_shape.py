@@ -83,8 +83,8 @@ def test_hidden_parts_may_be_missing_but_then_must_be() -> None:
     ],
 )
 def test_partitions_have_a_normal_form(listed: Any, words: str) -> None:
-    said = shape.of_partitions(listed)
-    assert words in said and bool(words) == bool(said)
+    sentence = shape.of_partitions(listed)
+    assert words in sentence and bool(words) == bool(sentence)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_partitions_have_a_normal_form(listed: Any, words: str) -> None:
     ],
 )
 def test_a_response_has_the_fields_of_its_schema(body: Any, words: str) -> None:
-    said = shape.of_heartbeat(body)
-    assert words in said and bool(words) == bool(said)
+    sentence = shape.of_heartbeat(body)
+    assert words in sentence and bool(words) == bool(sentence)
 
 
 @pytest.mark.parametrize(
@@ -120,5 +120,5 @@ def test_a_response_has_the_fields_of_its_schema(body: Any, words: str) -> None:
     ],
 )
 def test_records_follow_one_another(record: Any, words: str) -> None:
-    said = shape.of_records([record], 4)
-    assert words in said and bool(words) == bool(said)
+    sentence = shape.of_records([record], 4)
+    assert words in sentence and bool(words) == bool(sentence)

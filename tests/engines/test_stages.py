@@ -110,9 +110,9 @@ def test_the_output_of_a_stage_follows_its_heading(built: Path, capfd: pytest.Ca
     output = capfd.readouterr().out
     assert re.search(r"^== check: [\d.]+ s \(1 of 3\)$", output, re.MULTILINE)
     blocks = re.findall(r"^== (\S+): [\d.]+ s \(\d of 3\)\n((?:   .*\n)*)", output, re.MULTILINE)
-    said = dict(blocks)
-    assert set(said) == {"check", "generate-b", "replay"}
-    assert "CounterFails" in said["generate-b"] and "CounterFails" not in said["replay"]
+    given = dict(blocks)
+    assert set(given) == {"check", "generate-b", "replay"}
+    assert "CounterFails" in given["generate-b"] and "CounterFails" not in given["replay"]
 
 
 def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) -> None:

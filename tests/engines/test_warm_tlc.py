@@ -41,7 +41,7 @@ def warm() -> Iterator[WarmTlc]:
     own.stop()
 
 
-def said(walks: Walks, run: str, limits: Limits | None = None) -> tuple[int, str, str]:
+def walked(walks: Walks, run: str, limits: Limits | None = None) -> tuple[int, str, str]:
     """Exit code, output without times and places, and the dump."""
     config, options = RUNS[run]
     (walks.folder / "Walk.cfg").write_text(config)
@@ -72,12 +72,12 @@ def test_every_form_of_output_is_read_after_any_other(
     walks: Walks, warm: WarmTlc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tlc, "run_program", run_program)
-    own = {run: said(walks, run) for run in RUNS}
+    own = {run: walked(walks, run) for run in RUNS}
     assert len({text for _, text, _ in own.values()}) == len(RUNS) and own["holds, with a dump"][2]
     monkeypatch.setattr(tlc, "run_program", warm.run)
     before = warm.runs
     for runs in (RUNS, reversed(RUNS)):
-        assert {run: said(walks, run) for run in runs} == own
+        assert {run: walked(walks, run) for run in runs} == own
     assert warm.runs == before + 2 * len(RUNS), "they were run elsewhere"
 
 
@@ -85,11 +85,11 @@ def test_where_the_java_ends_the_next_run_has_another(
     walks: Walks, warm: WarmTlc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tlc, "run_program", warm.run)
-    first = said(walks, "an initial state")
+    first = walked(walks, "an initial state")
     assert warm._server
     warm._server.kill()
     before = warm.runs
-    assert said(walks, "an initial state") == said(walks, "an initial state") == first
+    assert walked(walks, "an initial state") == walked(walks, "an initial state") == first
     assert warm.runs == before + 1
 
 
@@ -101,5 +101,5 @@ def test_a_run_that_is_about_memory_or_time_has_its_own(
     with pytest.raises(EngineError) as error:
         walks.check("SPECIFICATION Growing\n", Limits("24m", brief=True))
     assert error.value.failure is Failure.MEMORY
-    assert said(walks, "a deadlock", Limits("512m", timeout=30, brief=True))[0] != -1
+    assert walked(walks, "a deadlock", Limits("512m", timeout=30, brief=True))[0] != -1
     assert warm.runs == before

@@ -43,10 +43,12 @@ def built(language: str, folder: Path) -> str:
     quiet = [*command.split(), "--quiet"] if language != "cpp" else ["make", "--silent"]
     done = subprocess.run(quiet, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip()
-        missing = re.search("json.hpp: No such|Could not (resolve|transfer)|download|network|registry", said)
-        assert missing, f"{command}\n{said}"
-        pytest.skip(f"the adapter in {language}: {command}: {said[-300:]}")
+        output = (done.stdout + done.stderr).strip()
+        missing = re.search(
+            "json.hpp: No such|Could not (resolve|transfer)|download|network|registry", output
+        )
+        assert missing, f"{command}\n{output}"
+        pytest.skip(f"the adapter in {language}: {command}: {output[-300:]}")
     return re.sub(r"(^|[ :])(\./|(?=target))", rf"\g<1>{folder}/", start)
 
 

@@ -145,11 +145,11 @@ def test_the_workflow_gates_a_coordinator_without_java_and_without_a_checkout(
     assert uploaded == ["conformance"]
     for verb in ("exhaust MCTour", "gate --only exhaust --out spark", "simulate --seeds 2"):
         without = f"{sys.executable} -m harness {verb}"
-        said = subprocess.run(
+        run = subprocess.run(
             without, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
         )
-        assert said.returncode == ENGINE_FAILED
-        assert "is not installed: pip install 'group-conformance[spark]'" in said.stdout + said.stderr
+        assert run.returncode == ENGINE_FAILED
+        assert "is not installed: pip install 'group-conformance[spark]'" in run.stdout + run.stderr
     page = (tmp_path / "conformance" / "gate.html").read_text()
     assert "it judges the specification, which came with this package" in page
 

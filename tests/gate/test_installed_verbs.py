@@ -48,10 +48,10 @@ def test_each_verb_works_from_the_wheel_in_an_empty_folder(tmp_path: Path, wheel
     environment = {**os.environ, "PYTHONPATH": str(site)}
     assert {command.split()[0] for command, _, _ in COMMANDS} | NEED_MORE == set(VERBS)
     place = "import harness; print(harness.__file__)"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", place], cwd=here, env=environment, capture_output=True, text=True
     )
-    assert told.stdout.startswith(str(site))
+    assert done.stdout.startswith(str(site))
     for command, code, printed in COMMANDS:
         ended = subprocess.run(
             [sys.executable, "-m", "harness", *command.split()],

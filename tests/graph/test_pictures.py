@@ -27,8 +27,8 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is 
 
 def test_the_first_example_of_the_help_is_a_small_model() -> None:
     """The first one is what a newcomer tries: MCOpen takes minutes."""
-    said = CliRunner().invoke(app, ["graph", "--help"], env={"COLUMNS": "200"}).output
-    first = re.search(r"conform graph (MC\w+)", said)
+    output = CliRunner().invoke(app, ["graph", "--help"], env={"COLUMNS": "200"}).output
+    first = re.search(r"conform graph (MC\w+)", output)
     assert first
     evidence = json.loads((ROOT / "spec" / "evidence" / f"{first[1]}.json").read_text())
     assert evidence["seconds"] < 10
@@ -59,12 +59,12 @@ def conform(*args: str) -> Result:
 def test_a_trace_as_a_picture(tmp_path: Path) -> None:
     trace = Trace({"violated": "NeverBoth"}, tuple(life()[0]), life())
     drawn = draw(of_trace("example", trace), tmp_path, "picture", "auto", None)
-    said = words(tmp_path / "picture.svg")
-    assert {"Dead", "Stable", "Empty", "foo-0 foo-1", "step 1", "Join m1 (advance)", "step 3"} <= set(said)
-    assert "Counterexample example: NeverBoth is violated" in said
-    assert "step 2 here" in said
-    assert "stays: Heartbeat m1 (stable)" in said
-    assert "Reconciling" not in said  # the legend has only what there is
+    output = words(tmp_path / "picture.svg")
+    assert {"Dead", "Stable", "Empty", "foo-0 foo-1", "step 1", "Join m1 (advance)", "step 3"} <= set(output)
+    assert "Counterexample example: NeverBoth is violated" in output
+    assert "step 2 here" in output
+    assert "stays: Heartbeat m1 (stable)" in output
+    assert "Reconciling" not in output  # the legend has only what there is
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert drawn["files"] == [str(tmp_path / "picture.svg"), str(tmp_path / "picture.png")]
     assert drawn["group_states"] == {"Dead": 1, "Stable": 1, "Empty": 1}
@@ -77,10 +77,10 @@ def test_a_folded_picture_counts_states_and_steps(tmp_path: Path) -> None:
         [*life(), group_state(3, {"m1": member(3, foo(0, 1))}, {0: "m1", 1: "m1"}, step("Join", "m1"))]
     )
     drawn = draw(Subject("all", graph), tmp_path, "picture", "state", None)
-    said = words(tmp_path / "picture.svg")
+    output = words(tmp_path / "picture.svg")
     once = [f"{kind} \u00d71" for kind in ("Leave (leave)", "Join", "stays: Heartbeat (stable)")]
-    assert {"3 states", "1 state", *once} <= set(said)
-    assert "5 states, 4 edges, folded by group state" in said
+    assert {"3 states", "1 state", *once} <= set(output)
+    assert "5 states, 4 edges, folded by group state" in output
     assert (drawn["nodes"], drawn["actions"]) == (3, {"Heartbeat": 1, "Join": 2, "Leave": 1})
 
 
@@ -88,9 +88,9 @@ def test_a_folded_picture_counts_states_and_steps(tmp_path: Path) -> None:
 def test_words_that_mean_something_to_graphviz_are_drawn_as_they_are(tmp_path: Path) -> None:
     states: list[State] = [frozendict(x='<B>&"\\N'), frozendict(x="]>;")]
     draw(of_trace('<a> & "b"', Trace({}, ("x",), states)), tmp_path, "picture", "none", None)
-    said = words(tmp_path / "picture.svg")
-    assert 'Trace <a> & "b"' in said
-    assert {r'"<B>&\"\\N"', '"]>;"'} <= set(said)
+    output = words(tmp_path / "picture.svg")
+    assert 'Trace <a> & "b"' in output
+    assert {r'"<B>&\"\\N"', '"]>;"'} <= set(output)
 
 
 @needs_dot
@@ -133,9 +133,9 @@ def test_a_model_by_path_with_the_path_of_a_trace(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").glob("*.log"))
     assert (data["nodes"], data["folded_by"], len(data["path"])) == (9, "the value of x", 2)
     assert set(data["actions"]) == {"Inc", "Dec", "Reset"}
-    said = words(tmp_path / "out" / "Counter-up.svg")
-    assert "State graph of Counter with the path of up" in said
-    assert {"step 1", "x = [p |-> 1, q |-> 0]"} <= set(said)
+    output = words(tmp_path / "out" / "Counter-up.svg")
+    assert "State graph of Counter with the path of up" in output
+    assert {"step 1", "x = [p |-> 1, q |-> 0]"} <= set(output)
 
 
 @needs_dot

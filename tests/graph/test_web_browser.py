@@ -222,8 +222,8 @@ def test_mouse_and_keys(browse: Browse) -> None:
         return [said, groups[inside].states.length];
         """
     )
-    said, inside = did(seen)
-    start, wheel, plus, dragged, whole, found, first, second, none, folded, title, cell, picked, only = said
+    given, inside = did(seen)
+    start, wheel, plus, dragged, whole, found, first, second, none, folded, title, cell, picked, only = given
     assert start["scale"] < wheel["scale"] < plus["scale"] == dragged["scale"]
     assert dragged["x"] < plus["x"]
     assert whole["scale"] == start["scale"]

@@ -27,9 +27,9 @@ OUT = Path(__file__).parents[2] / "harness/identify/probes.json"
 Question = tuple[str, str, str, str]
 
 
-def probe(asked: Question) -> dict[str, Any] | None:
+def probe(request: Question) -> dict[str, Any] | None:
     """A shrunk schedule on which two values of a departure differ; None without one."""
-    base, departure, one, other = asked
+    base, departure, one, other = request
     pair = Pair(*(PythonTarget(f"{base},{departure}={value}") for value in (one, other)))
     pair.dialects = [
         "kip-848",
@@ -48,7 +48,7 @@ def probe(asked: Question) -> dict[str, Any] | None:
     }
 
 
-def asked_of(dialect: str) -> ProbedTarget:
+def probed(dialect: str) -> ProbedTarget:
     """The Python coordinator in a dialect, to which probes are given."""
     target = PythonTarget(dialect)
     return ProbedTarget(target, target.hello(), EVERYTHING, True)
@@ -61,20 +61,20 @@ def can_be_sent(one: dict[str, Any]) -> bool:
     about such groups.
     """
     probe = Probe(0, one["departure"], ("", ""), one["base"], one["settings"], tuple(one["operations"]))
-    answers = [answer for name in named_dialects() for answer in asked_of(name).answers(probe)]
+    answers = [answer for name in named_dialects() for answer in probed(name).answers(probe)]
     return probe.departure == "UnknownGroupError" or '"errorCode": 69' not in json.dumps(answers)
 
 
 def main() -> None:
     """Search for all probes, and write each schedule once a departure."""
-    asked = [
+    request = [
         (base, name, *pair)
         for name, values in departures().items()
         for pair in combinations(values, 2)
         for base in BASES
     ]
     with ProcessPoolExecutor(2) as pool:
-        made = [one for one in pool.map(probe, asked, chunksize=2) if one is not None and can_be_sent(one)]
+        made = [one for one in pool.map(probe, request, chunksize=2) if one is not None and can_be_sent(one)]
     unique = {(one["departure"], json.dumps([one["settings"], one["operations"]])): one for one in made}
     lines = ",\n".join(json.dumps(one) for one in unique.values())
     OUT.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -145,7 +145,7 @@ def test_a_commit_into_a_group_without_members_is_a_departure_without_a_constant
     assert (cause.departure, cause.of_dialect) == ("EmptyGroupCommits", False)
     assert grouped(replayer.result, "kafka-4.2")[0].of_dialect
     classic = [Difference("group.groupEpoch", 0, "(absent)"), Difference("group.type", "(absent)", "classic")]
-    for more, told in (
+    for more, answer in (
         ([Difference("group.state", "Dead", "Empty")], {"EmptyGroupCommits"}),
         (classic, {"EmptyGroupCommits"}),
         (classic[:1], {""}),
@@ -153,7 +153,7 @@ def test_a_commit_into_a_group_without_members_is_a_departure_without_a_constant
     ):
         other = replace(failed, differences=[*failed.differences, *more])
         found = grouped(replace(replayer.result, failures=[other]), "kip-848")
-        assert {one.departure for one in found} == told
+        assert {one.departure for one in found} == answer
 
 
 def test_a_commit_that_no_group_may_take_is_no_departure() -> None:
@@ -226,8 +226,8 @@ def test_a_failure_is_named_as_its_cause_is() -> None:
 
 
 def test_the_root_is_what_the_others_follow_from() -> None:
-    said = failure(1, "group.groupEpoch", "group.members[m].subscribedTopicNames", "response.memberEpoch")
-    assert root(said) == "group.members[].subscribedTopicNames"
+    given = failure(1, "group.groupEpoch", "group.members[m].subscribedTopicNames", "response.memberEpoch")
+    assert root(given) == "group.members[].subscribedTopicNames"
     assert root(failure(1, "group.timers[session m]", "response.errorCode")) == "response.errorCode 1 -> 2"
     assert root(failure(1, "group.members[m].assigned", "group.groupEpoch")) == "group.groupEpoch"
     assert root(failure(1, "records[0]", "response.heartbeatIntervalMs")) == "records[]"
@@ -259,8 +259,8 @@ def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> No
     wrong = [failure(index, "response.errorCode", action="Join") for index in (3, 2, 5)]
     owned = replace(failure(4, "group.members[m].assigned", "group.timers[session m]"), trace="b.itf.json")
     failures = [deadline, *wrong, owned]
-    said = list(explain_causes(causes(failures), failures, "python", "kip-848"))
-    headings = {line: said[index + 1] for index, line in enumerate(said) if line.startswith("cause ")}
+    printed = list(explain_causes(causes(failures), failures, "python", "kip-848"))
+    headings = {line: printed[index + 1] for index, line in enumerate(printed) if line.startswith("cause ")}
     assert headings == {
         "cause 1, the most serious: group.members[].assigned (R3); its shortest trace:": (
             "b.itf.json, step 4: Heartbeat (stable)"
@@ -269,29 +269,29 @@ def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> No
             "t, step 2: Join (stable)"
         ),
     }
-    pictures = [line for line in said if line.startswith("  picture of the trace: ")]
+    pictures = [line for line in printed if line.startswith("  picture of the trace: ")]
     assert pictures == ["  picture of the trace: conform graph --trace b.itf.json --sequence"]
-    assert "  group.timers[session m] (H8)" in said, "all that differs in the step"
+    assert "  group.timers[session m] (H8)" in printed, "all that differs in the step"
     of_dialect = causes(
         failures, {("t", index): "UnknownGroupError=X" for index in (2, 3, 5)}, {"UnknownGroupError=X"}
     )
-    told = [
+    answer = [
         line for line in explain_causes(of_dialect, failures, "python", "kip-848") if "that of most" in line
     ]
-    assert told == [], "each other cause has one step, and so the most serious has the most"
+    assert answer == [], "each other cause has one step, and so the most serious has the most"
 
 
 def test_replay_and_dialects_print_the_same_causes(tmp_path: Path) -> None:
     result, trace = tmp_path / "a.json", ROOT / "traces" / "golden" / "basic.itf.json"
     target = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2"
-    said = CliRunner().invoke(
+    output = CliRunner().invoke(
         app, ["replay", str(trace), "--target", target, "--dialect", "kafka-4.2", "--json", str(result)]
     )
-    assert said.exit_code != 0
+    assert output.exit_code != 0
     measured = read_measured(result).causes
     assert measured and all(isinstance(one, Cause) for one in measured)
     listed = " ".join(CliRunner().invoke(app, ["dialects", "--measured", str(result)]).output.split())
     for number, one in enumerate(measured, start=1):
-        assert f"{number}. {one.departure and departs(one)}" in said.output
-        assert f"shortest: step {one.step} of {one.trace}" in said.output
+        assert f"{number}. {one.departure and departs(one)}" in output.output
+        assert f"shortest: step {one.step} of {one.trace}" in output.output
         assert f"{len(measured)} causes" in listed and all(named in listed for named in one.labels)

@@ -78,9 +78,9 @@ class Moody(PythonTarget):
 
 def test_an_implementation_like_no_dialect_is_identified_all_the_same() -> None:
     """Each change makes it fit all probes better, so the search ends."""
-    said: list[str] = []
-    found = identify(Moody(), PROBES, said.append)
-    fitting = [int(line.split()[0]) for line in said if " fit " in line]
+    given: list[str] = []
+    found = identify(Moody(), PROBES, given.append)
+    fitting = [int(line.split()[0]) for line in given if " fit " in line]
     assert fitting == sorted(fitting) and found.unknown
 
 

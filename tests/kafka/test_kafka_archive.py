@@ -15,8 +15,8 @@ from harness.targets.kafka.target import command
 
 def started(words: list[str]) -> str:
     """All that the program says when it is asked who it is."""
-    asked = json.dumps(SESSION[0]) + "\n"
-    return subprocess.run(words, input=asked, capture_output=True, text=True, timeout=120).stdout
+    request = json.dumps(SESSION[0]) + "\n"
+    return subprocess.run(words, input=request, capture_output=True, text=True, timeout=120).stdout
 
 
 @pytest.mark.maven
@@ -39,5 +39,5 @@ def test_kafkas_program_starts_without_one_that_does_not_fit(tmp_path: Path, con
     (option,) = (word for word in words if word.startswith("-XX:SharedArchiveFile="))
     broken = tmp_path / "broken.jsa"
     broken.write_bytes(content)
-    said = started([f"-XX:SharedArchiveFile={broken}" if word == option else word for word in words])
-    assert json.loads(said)["ok"] is True
+    given = started([f"-XX:SharedArchiveFile={broken}" if word == option else word for word in words])
+    assert json.loads(given)["ok"] is True

@@ -63,13 +63,13 @@ def case(name: str, seed: int) -> Case:
         if not disputed:
             free = [one for one in free if one not in owned]
         generation = random.choice([3, 3, 3, 2])
-        said = Subscription(topics, ASSIGNORS[name].user_data(owned, generation), owned, generation)
+        subscription = Subscription(topics, ASSIGNORS[name].user_data(owned, generation), owned, generation)
         member_id, instance_id = f"m{number}", random.choice([None, None, f"i{9 - number}"])
-        metadata = b64encode(write_subscription(said, random.choice([2, 3]))).decode()
+        metadata = b64encode(write_subscription(subscription, random.choice([2, 3]))).decode()
         members.append({"memberId": member_id, "groupInstanceId": instance_id, "metadata": metadata})
         claims[member_id] = Claim(owned, generation)
-    asked = {"protocol": name, "members": members, "partitions": counts}
-    return Case(asked, claims, sum(counts[topic] for topic in wanted), equal, disputed)
+    request = {"protocol": name, "members": members, "partitions": counts}
+    return Case(request, claims, sum(counts[topic] for topic in wanted), equal, disputed)
 
 
 @cache
@@ -81,11 +81,11 @@ def cases(name: str) -> list[Case]:
 def of_kafka(version: str) -> dict[str, list[GroupAssignment]]:
     """The answers of the assignors of Kafka to all cases, in one JVM."""
     skip_without_jars(version)
-    asked = [one.asked for name in ASSIGNORS for one in cases(name)]
-    lines = "".join(json.dumps(one) + "\n" for one in asked)
+    request = [one.asked for name in ASSIGNORS for one in cases(name)]
+    lines = "".join(json.dumps(one) + "\n" for one in request)
     ended = subprocess.run([*java(version), MAIN], input=lines, capture_output=True, text=True, check=True)
     answers = [read({n: a for n, a in json.loads(line).items()}) for line in ended.stdout.splitlines()]
-    assert len(answers) == len(asked)
+    assert len(answers) == len(request)
     return {name: answers[at * GROUPS : (at + 1) * GROUPS] for at, name in enumerate(ASSIGNORS)}
 
 

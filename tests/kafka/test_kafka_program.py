@@ -78,11 +78,11 @@ def test_two_processes_at_once_make_one_program(tmp_path: Path, monkeypatch: pyt
     code = "from harness.targets.kafka.target import command; print(command('4.3.1'))"
     words = [sys.executable, "-c", code]
     both = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=120)[0] for process in both]
+    output = [process.communicate(timeout=120)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0]
-    assert said[0] == said[1]
+    assert output[0] == output[1]
     (classes,) = (path for path in (tmp_path / "conform").iterdir() if path.is_dir())
-    assert str(classes) in said[0]
+    assert str(classes) in output[0]
     assert (classes / "conform" / "kafka" / "LineProtocol.class").is_file()
 
 

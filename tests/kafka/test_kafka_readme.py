@@ -35,9 +35,9 @@ def test_command_of_the_readme(command: str) -> None:
     skip_without_jars(re.findall(r"kafka:(\S+)", command)[0])
     words = command.split()
     done = subprocess.run([sys.executable, "-m", "harness", *words], cwd=ROOT, capture_output=True, text=True)
-    exit_code, said = ENDS[end(command)]
+    exit_code, given = ENDS[end(command)]
     assert done.returncode == exit_code, done.stderr
-    assert said in done.stdout
+    assert given in done.stdout
 
 
 def test_there_are_commands() -> None:

@@ -20,7 +20,7 @@ LOG = Path(__file__).parents[1] / "data" / "kafka-4.2-migration.jsonl"
 WAITS = "(waits)"
 
 
-def said(lines: Sequence[Json]) -> list[object]:
+def outcomes(lines: Sequence[Json]) -> list[object]:
     """The error of each request, and who was answered."""
     answers = [line["answer"] for line in lines if line["op"] in ("request", "advance", "fire")]
     return [
@@ -71,4 +71,4 @@ def test_a_group_that_migrates_is_a_behaviour(started: StdioTarget, tmp_path: Pa
     validate(log, json_file=result)
     found = json.loads(result.read_text())
     assert found["dialect"] == started.hello().dialect and found["steps"] > 80
-    assert started.name != "kafka:4.2.1" or said(now) == said(before)
+    assert started.name != "kafka:4.2.1" or outcomes(now) == outcomes(before)

@@ -90,7 +90,7 @@ def test_a_classic_group() -> None:
         pending=frozenset({"p"}),
         saved=None,
     )
-    said = "AAAAAAABAANmb2//////"  # version 0, one topic: foo; no user data
+    sentence = "AAAAAAABAANmb2//////"  # version 0, one topic: foo; no user data
     assert classic.description(group, 150) == {
         "groupId": wire.GROUP,
         "type": "classic",
@@ -106,7 +106,7 @@ def test_a_classic_group() -> None:
             {
                 "memberId": "m",
                 "instanceId": None,
-                "protocols": [{"name": name, "metadata": said} for name in ("range", "sticky")],
+                "protocols": [{"name": name, "metadata": sentence} for name in ("range", "sticky")],
                 "assignment": "AAMAAAABAANmb28AAAABAAAAAP////8=",
                 "isNew": True,
                 "awaitingJoin": "JoinGroup client-m",

@@ -53,10 +53,10 @@ TABLE: dict[str, tuple[list[list[str] | int | str], list[tuple[str, list[str]]]]
 
 @pytest.mark.parametrize("case", TABLE)
 def test_callbacks(case: str) -> None:
-    told, expected = TABLE[case]
+    response, expected = TABLE[case]
     driver = Driver(auto_commit=False).stable("foo-0", "foo-1")
     epoch = 2
-    for event in told:
+    for event in response:
         if event == "poll":
             driver.poll()
             continue

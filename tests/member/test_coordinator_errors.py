@@ -36,7 +36,7 @@ class Process:
     def __init__(self) -> None:
         self.may = True
         self.clock = SimulatedClock()
-        self.coordinator = Coordinator(clock=self.clock, authorizer=lambda *asked: self.may)
+        self.coordinator = Coordinator(clock=self.clock, authorizer=lambda *request: self.may)
         self.coordinator.upsert_topic("foo", FOO, 2)
         self.told = Told()
         self.consumer = Consumer(Member(Settings("g", auto_commit=False), "m"), self, self.told)

@@ -212,9 +212,9 @@ def test_leave_is_sent_whatever_happens_before(timeout_ms: int) -> None:
 def test_assignment_changes_only_inside_poll() -> None:
     """KAFKA-20106, https://github.com/apache/kafka/pull/21495: given, taken or lost."""
     driver = Driver(auto_commit=False).stable("foo-0")
-    for told in (("foo-0", "foo-1"), ()):
+    for response in (("foo-0", "foo-1"), ()):
         driver.heartbeat()
-        driver.ok(2, *told)
+        driver.ok(2, *response)
         assert driver.member.assignment == parts("foo-0")
     driver.heartbeat()
     driver.error(FENCED)

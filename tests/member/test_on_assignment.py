@@ -95,24 +95,24 @@ TABLE: dict[str, tuple[list[tuple[Any, ...]], list[tuple[int, str, list[str]]]]]
 @pytest.mark.parametrize("case", TABLE)
 def test_on_assignment(case: str) -> None:
     answers, expected = TABLE[case]
-    told = Told()
+    response = Told()
     for one in answers:
-        told.step(*one)
-    assert told.assignor.told == expected
+        response.step(*one)
+    assert response.assignor.told == expected
 
 
 def test_a_member_that_joins_again_gets_its_assignment_at_any_epoch() -> None:
-    told = Told()
-    told.step(3, "foo-0")
-    told.heartbeat()
-    told.error(FENCED)
-    told.poll()
-    told.step(3, "foo-1")
-    assert told.assignor.told == [(0, "", ["foo-0"]), (0, "", ["foo-1"])]
+    response = Told()
+    response.step(3, "foo-0")
+    response.heartbeat()
+    response.error(FENCED)
+    response.poll()
+    response.step(3, "foo-1")
+    assert response.assignor.told == [(0, "", ["foo-0"]), (0, "", ["foo-1"])]
 
 
 def test_on_assignment_comes_before_the_listener() -> None:
-    told = Told()
-    told.heartbeat()
-    told.ok(1, "foo-0")
-    assert told.assignor.told and not told.callbacks
+    response = Told()
+    response.heartbeat()
+    response.ok(1, "foo-0")
+    assert response.assignor.told and not response.callbacks

@@ -23,7 +23,7 @@ VERSIONS = {"JoinGroup": 9, "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5, "Of
 SESSION_MS, REBALANCE_MS = 10_000, 60_000
 
 
-def said(
+def subscribed(
     owned: Iterable[int] = (),
     generation: int = -1,
     version: int = 3,
@@ -98,7 +98,7 @@ class MixedDriver:
         metadata: str | None = None,
     ) -> Json | None:
         """JoinGroup."""
-        content = said(owned, generation) if metadata is None else metadata
+        content = subscribed(owned, generation) if metadata is None else metadata
         return self.send(
             "JoinGroup",
             client or member,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from mixed_driver import FOO, MixedDriver, assigned, numbers, said
+from mixed_driver import FOO, MixedDriver, assigned, numbers, subscribed
 
 from harness.itf import read_trace
 
@@ -28,7 +28,7 @@ def started(text: dict[str, Any]) -> MixedDriver:
             "clientHost": "/h",
             "rebalanceTimeout": 60_000,
             "sessionTimeout": 10_000,
-            "subscription": said(),
+            "subscription": subscribed(),
             "assignment": assigned(owned),
         }
         for name, owned in first["members"].items()

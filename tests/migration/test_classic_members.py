@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 import pytest
-from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, numbers, said, wired
+from mixed_driver import REBALANCE_MS, SESSION_MS, MixedDriver, numbers, subscribed, wired
 
 from coordinator import DIALECTS, Config, Dialect
 from coordinator.classic.embedded import read_assignment
@@ -210,17 +210,17 @@ def test_protocols_must_be_common_and_new_enough() -> None:
     """M2."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     assert (driver.join("d", protocols=["other"]) or {})["errorCode"] == 23
-    assert (driver.join("d", metadata=said(version=2)) or {})["errorCode"] == 23
+    assert (driver.join("d", metadata=subscribed(version=2)) or {})["errorCode"] == 23
     assert (driver.join("a", [], generation + 1) or {})["errorCode"] == 25
 
 
 def test_user_data_that_changes_at_each_rejoin_bumps_nothing() -> None:
     """E1, M2: else members of sticky assignors would rebalance each other for ever; topics do."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
-    epoch = driver.joined("b", metadata=said([], generation, user_data=b"1"))
-    assert driver.joined("b", metadata=said([], epoch, user_data=b"2")) == epoch
+    epoch = driver.joined("b", metadata=subscribed([], generation, user_data=b"1"))
+    assert driver.joined("b", metadata=subscribed([], epoch, user_data=b"2")) == epoch
     assert driver.group["groupEpoch"] == epoch
-    assert driver.joined("b", metadata=said([], epoch, topics=["foo", "bar"])) == epoch + 1
+    assert driver.joined("b", metadata=subscribed([], epoch, topics=["foo", "bar"])) == epoch + 1
 
 
 def test_several_that_leave_bump_once() -> None:
@@ -247,7 +247,7 @@ def test_an_assignor_reads_the_metadata_of_classic_members(
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
-    driver.join("b", metadata=said(user_data=user_data))
+    driver.join("b", metadata=subscribed(user_data=user_data))
     driver.open_barrier()
     driver.sync("b", 1, {"b": [0, 1, 2, 3]})
     assert driver.heartbeat("a", 0, [], **offer(least))["errorCode"] == error
@@ -262,7 +262,7 @@ def test_an_assignor_of_another_name_reads_version_minus_one(user_data: bytes | 
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
-    driver.join("b", metadata=said(user_data=user_data))
+    driver.join("b", metadata=subscribed(user_data=user_data))
     driver.open_barrier()
     driver.sync("b", 1, {"b": [0, 1, 2, 3]})
     assert driver.heartbeat("a", 0, [], **offer(0, "mine"))["errorCode"] == error
@@ -272,7 +272,7 @@ def test_user_data_goes_with_the_member_whose_place_is_taken() -> None:
     """M4, S1: nobody is left who has said anything to an assignor."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
-    driver.join("", client="b", instance="i", metadata=said(user_data=b"x"))
+    driver.join("", client="b", instance="i", metadata=subscribed(user_data=b"x"))
     driver.open_barrier()
     driver.sync("b", 1, {"b": [0, 1, 2, 3]})
     assert driver.heartbeat("a", 0, [], instanceId="j", **offer(0))["errorCode"] == 42
@@ -284,22 +284,22 @@ def test_a_client_side_assignor_computes_for_classic_members() -> None:
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
-    driver.join("b", metadata=said(user_data=b"x"))
+    driver.join("b", metadata=subscribed(user_data=b"x"))
     driver.open_barrier()
     driver.sync("b", 1, {"b": [0, 1, 2, 3]})
     epoch = driver.upgraded("a", **offer(-1))["memberEpoch"]
     caller = {"groupId": "g", "memberId": "a", "memberEpoch": epoch}
-    asked = driver.coordinator.request("ConsumerGroupPrepareAssignment", 0, {}, caller)
-    classic = next(one for one in asked["members"] if one["memberId"] == "b")
+    answered = driver.coordinator.request("ConsumerGroupPrepareAssignment", 0, {}, caller)
+    classic = next(one for one in answered["members"] if one["memberId"] == "b")
     assert classic["assignor"] == {"reason": 0, "metadataVersion": -1, "metadataBytes": "eA=="}
     target = [
         {"memberId": "a", "partitions": wired([0, 1]), "metadataVersion": 1, "metadataBytes": ""},
         {"memberId": "b", "partitions": wired([2, 3]), "metadataVersion": -1, "metadataBytes": "eQ=="},
     ]
-    body = {**caller, "groupEpoch": asked["groupEpoch"], "error": 0, "members": target}
+    body = {**caller, "groupEpoch": answered["groupEpoch"], "error": 0, "members": target}
     assert driver.coordinator.request("ConsumerGroupInstallAssignment", 0, {}, body)["errorCode"] == 0
-    told = driver.joined("b", [2, 3], epoch - 1, metadata=said([2, 3], 1, user_data=b"x"))
-    answer = driver.sync("b", told)
+    response = driver.joined("b", [2, 3], epoch - 1, metadata=subscribed([2, 3], 1, user_data=b"x"))
+    answer = driver.sync("b", response)
     assert answer is not None
     installed = read_assignment(base64.b64decode(answer["assignment"]))
     assert (installed.partitions, installed.user_data) == ({("foo", 2), ("foo", 3)}, b"y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mixed_driver import SESSION_MS, MixedDriver, said
+from mixed_driver import SESSION_MS, MixedDriver, subscribed
 
 from coordinator import DIALECTS, Config, Dialect, ErrorCode
 
@@ -116,7 +116,7 @@ def test_a_group_that_is_converted_back_and_again_knows_what_members_hold() -> N
         assert [driver.held(name) for name in "bcd"] == [{0, 1}, {2, 3}, set()]
 
 
-@pytest.mark.parametrize("metadata", [said(version=2), "AAM="], ids=["version 2", "cut off"])
+@pytest.mark.parametrize("metadata", [subscribed(version=2), "AAM="], ids=["version 2", "cut off"])
 def test_members_that_are_too_old_keep_the_group_classic(metadata: str) -> None:
     """M2: INVALID_REQUEST for who joins, and nothing has changed."""
     driver = MixedDriver()
@@ -213,8 +213,8 @@ def test_the_last_member_of_the_consumer_protocol_converts_the_group_back(how: s
     assert driver.join("b", [], generation) is None
     led = driver.join("c", [2, 3], generation)
     assert led is not None and led["generationId"] == generation + 1
-    told = driver.late.pop("JoinGroup b")
-    assert [told["leader"], led["leader"]] == ["b", "b"]
+    answer = driver.late.pop("JoinGroup b")
+    assert [answer["leader"], led["leader"]] == ["b", "b"]
     assert driver.sync("c", generation + 1) is None
     assert driver.sync("b", generation + 1, {"b": [0, 1], "c": [2, 3]}) is not None
     assert driver.group["state"] == "Stable"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from mixed_driver import MixedDriver, said
+from mixed_driver import MixedDriver, subscribed
 
 from coordinator import Config, Coordinator, SimulatedClock
 from coordinator.classic.embedded import Assignment, write_assignment
@@ -39,7 +39,7 @@ def classic_group(members: int, names: list[str], partitions: int) -> Json:
             "clientHost": "/10.0.0.1",
             "rebalanceTimeout": 300_000,
             "sessionTimeout": 45_000,
-            "subscription": said(topics=names),
+            "subscription": subscribed(topics=names),
             "assignment": assignment,
         }
 

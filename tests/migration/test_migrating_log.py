@@ -200,14 +200,14 @@ def test_a_classic_member_with_bytes_that_nobody_can_read_goes_on(text: str) -> 
     driver.target(a=[0], B=[1], C=[2, 3])
     driver.upgraded("a")
     log = driver.coordinator.records()
-    said = [
+    given = [
         protocol
         for record in log
         if record["key"]["type"] == "ConsumerGroupMemberMetadata" and record["value"]
         for protocol in record["value"].get("classicMemberMetadata", {}).get("supportedProtocols", [])
     ]
-    assert len(said) == 2
-    for protocol in said:
+    assert len(given) == 2
+    for protocol in given:
         protocol["metadata"] = text
     driver.coordinator.load(log, TOPICS, {})
     assert driver.synced("C", generation) == {2, 3}

@@ -6,7 +6,7 @@ import base64
 import dataclasses
 
 import pytest
-from mixed_driver import FOO, Json, MixedDriver, said
+from mixed_driver import FOO, Json, MixedDriver, subscribed
 
 from coordinator import Config, Dialect
 from coordinator.classic.embedded import Subscription, write_subscription
@@ -18,7 +18,7 @@ def test_a_topic_that_is_not_there_is_none_of_the_groups() -> None:
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
-    driver.join("b", metadata=said(topics=("foo", "missing")))
+    driver.join("b", metadata=subscribed(topics=("foo", "missing")))
     driver.open_barrier()
     driver.sync("b", 1, {"b": [0, 1, 2, 3]})
     assert driver.upgraded("a")["errorCode"] == 0
@@ -101,7 +101,7 @@ JOIN: Json = {
     "sessionTimeoutMs": 10_000,
     "rebalanceTimeoutMs": 60_000,
     "protocolType": "consumer",
-    "protocols": [{"name": "range", "metadata": said()}],
+    "protocols": [{"name": "range", "metadata": subscribed()}],
 }
 
 
@@ -182,7 +182,7 @@ def test_a_partition_that_a_topic_does_not_have_is_nobodys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "protocols"), [("", [{"name": "range", "metadata": said()}]), ("consumer", [])]
+    ("kind", "protocols"), [("", [{"name": "range", "metadata": subscribed()}]), ("consumer", [])]
 )
 def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protocols: list[Json]) -> None:
     """M1: an empty consumer group stays what it is."""

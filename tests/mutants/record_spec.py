@@ -24,7 +24,7 @@ from harness.mutate.seeded import SeededCheck, judge_seeded, recorded  # noqa: E
 from harness.mutate.seeded_spec import entry_of, renamed, verdicts  # noqa: E402
 
 
-def asked_of_models() -> list[SeededCheck]:
+def checks_of_models() -> list[SeededCheck]:
     """Each seeded bug that a model must show, and the models of these that the manifest does not have."""
     found = [one for one in bugs("spec") if not one.check.endswith(".yaml")]
     return [*found, *without_a_bug("spec", [one.check for one in found if " with " in one.check])]
@@ -32,18 +32,18 @@ def asked_of_models() -> list[SeededCheck]:
 
 def main(fresh: bool) -> int:
     """Judge all, then write the records."""
-    asked, wrong = asked_of_models(), 0
-    for number, answer in enumerate(judge_seeded(ROOT, asked, 2, fresh), 1):
+    request, wrong = checks_of_models(), 0
+    for number, answer in enumerate(judge_seeded(ROOT, request, 2, fresh), 1):
         name = recorded(answer.seeded)
         right = not answer.problem and bool(answer.caught) == bool(answer.seeded.patch)
-        print(f"[{number}/{len(asked)}] {name}: {answer.problem or answer.caught or 'holds'}", flush=True)
+        print(f"[{number}/{len(request)}] {name}: {answer.problem or answer.caught or 'holds'}", flush=True)
         wrong += not right
     if wrong:
         print(f"{wrong} are not as they must be: nothing is recorded", file=sys.stderr)
         return 1
     records = verdicts(ROOT, []).records
-    names = {recorded(one) for one in asked}
-    for one in asked:
+    names = {recorded(one) for one in request}
+    for one in request:
         with tempfile.TemporaryDirectory(prefix="conform-seeded-") as folder:
             copy_with(one.patch, ROOT, one.target, Path(folder))
             entry = renamed(entry_of(Path(folder) / "spec", one.check), recorded(one))

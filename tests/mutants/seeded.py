@@ -32,22 +32,22 @@ def without_a_bug(target: str, checks: Iterable[str]) -> list[SeededCheck]:
     return [SeededCheck(target, check, None) for check in dict.fromkeys(checks)]
 
 
-def name(asked: SeededCheck) -> str:
+def name(request: SeededCheck) -> str:
     """The parameter of a test."""
-    return f"{asked.target}/{asked.patch.path.stem}" if asked.patch else asked.check
+    return f"{request.target}/{request.patch.path.stem}" if request.patch else request.check
 
 
-def answers(asked: Sequence[SeededCheck]) -> Answers:
+def answers(request: Sequence[SeededCheck]) -> Answers:
     """Judge by as many forks at a time as there are processors for this process."""
     others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     jobs = max(1, (os.cpu_count() or 1) // others)
     program = str(Path(__file__).with_name("judge_seeded.py"))
-    rows = [(one.target, one.check, one.patch and str(one.patch.path)) for one in asked]
+    rows = [(one.target, one.check, one.patch and str(one.patch.path)) for one in request]
     done = subprocess.run(
         [sys.executable, program, str(jobs)], input=json.dumps(rows), capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
-    return {one: Answer(one, *said) for one, said in zip(asked, json.loads(done.stdout), strict=True)}
+    return {one: Answer(one, *given) for one, given in zip(request, json.loads(done.stdout), strict=True)}
 
 
 def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD) -> Answers:

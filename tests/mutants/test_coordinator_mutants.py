@@ -18,12 +18,12 @@ def found(request: pytest.FixtureRequest) -> Answers:
     return answers_of("coordinator", request)
 
 
-@pytest.mark.parametrize("asked", BUGS, ids=name)
-def test_bug_is_caught(asked: SeededCheck, found: Answers) -> None:
-    assert asked.patch
-    assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
+@pytest.mark.parametrize("request", BUGS, ids=name)
+def test_bug_is_caught(request: SeededCheck, found: Answers) -> None:
+    assert request.patch
+    assert caught(found[request]), f"{request.patch.path.name} survives {request.check}: {request.patch.bug}"
 
 
-@pytest.mark.parametrize("asked", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
-def test_check_finds_nothing_without_a_bug(asked: SeededCheck, found: Answers) -> None:
-    assert caught(found[asked]) == ""
+@pytest.mark.parametrize("request", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
+def test_check_finds_nothing_without_a_bug(request: SeededCheck, found: Answers) -> None:
+    assert caught(found[request]) == ""

@@ -17,12 +17,12 @@ def found(request: pytest.FixtureRequest) -> Answers:
     return answers_of("spec", request)
 
 
-@pytest.mark.parametrize("asked", BUGS, ids=name)
-def test_bug_is_caught(asked: SeededCheck, found: Answers) -> None:
-    assert asked.patch
-    assert caught(found[asked]), f"{asked.patch.path.name} survives {asked.check}: {asked.patch.bug}"
+@pytest.mark.parametrize("request", BUGS, ids=name)
+def test_bug_is_caught(request: SeededCheck, found: Answers) -> None:
+    assert request.patch
+    assert caught(found[request]), f"{request.patch.path.name} survives {request.check}: {request.patch.bug}"
 
 
-@pytest.mark.parametrize("asked", without_a_bug("spec", MODELS), ids=name)
-def test_model_holds_without_a_bug(asked: SeededCheck, found: Answers) -> None:
-    assert caught(found[asked]) == ""
+@pytest.mark.parametrize("request", without_a_bug("spec", MODELS), ids=name)
+def test_model_holds_without_a_bug(request: SeededCheck, found: Answers) -> None:
+    assert caught(found[request]) == ""

@@ -21,8 +21,8 @@ def written(folder: Path, text: str) -> Patch:
 
 
 def problem(target: str, check: str, patch: Patch | None = None) -> str:
-    asked = SeededCheck(target, check, patch)
-    answer = answers([asked])[asked]
+    request = SeededCheck(target, check, patch)
+    answer = answers([request])[request]
     assert not answer.caught
     return answer.problem
 

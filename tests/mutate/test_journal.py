@@ -30,8 +30,8 @@ class Kit:
     def journal(self) -> Journal:
         return Journal(self.path, Basis(self.path.parent, lambda name: [self.versions.get(name, "")]))
 
-    def known(self, mutant: Mutant, asked: Needed = ASKED) -> Judged | None:
-        return self.journal().known(mutant, asked)
+    def known(self, mutant: Mutant, request: Needed = ASKED) -> Judged | None:
+        return self.journal().known(mutant, request)
 
 
 @pytest.fixture

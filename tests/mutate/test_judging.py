@@ -50,14 +50,14 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
         changed(RECONCILE, "    surplus = member", "    while True: pass\n    surplus = member"): "",
         changed(RECONCILE, "    own = (", "    import os; os._exit(3)\n    own = ("): KILLED,
     }
-    said = {
+    given = {
         done.task: done.verdict
         for done in run_all(list(mutants), lambda mutant: coordinator.judge(mutant, [golden]), 2, 5.0)
     }
     for mutant, outcome in mutants.items():
-        got = said[mutant]
+        got = given[mutant]
         assert (got and got[0]) == (outcome or None), (mutant.after, got)
-    killed = said[next(iter(mutants))]
+    killed = given[next(iter(mutants))]
     assert killed and "itf.json, step " in killed.by, "the trace, the step and the signature are told"
     assert [Path(name).name for name in killed.on] == [killed.by.partition(",")[0]], "it rests on that trace"
     assert coordinator.verdict([golden])[0] == SURVIVED, "this process still has the original"
@@ -95,21 +95,21 @@ def test_a_model_that_cannot_notice_is_not_run() -> None:
 
 
 def test_mutants_that_only_a_figure_notices_are_counted_apart() -> None:
-    said = [
+    given = [
         "MCTour: property TargetIsLegal violated",
         "MCTour: distinct_states 311, not 312",
         "scenarios: x.yaml, step 2",
     ]
-    of_spec = [Mutant("spec/A.tla", line, "o", "", "", str(line)) for line in range(len(said))]
+    of_spec = [Mutant("spec/A.tla", line, "o", "", "", str(line)) for line in range(len(given))]
     of_python = Mutant("coordinator/a.py", 1, "o", "", "", "")
-    judged = [Judged(mutant, KILLED, by, 0.1) for mutant, by in zip(of_spec, said, strict=True)]
+    judged = [Judged(mutant, KILLED, by, 0.1) for mutant, by in zip(of_spec, given, strict=True)]
     found = Mutated(
         [*of_spec, of_python], [*judged, Judged(of_python, KILLED, "a.itf.json: depth", 0.1)], [], []
     )
-    assert [one.by for one in found.by_figures] == said[1:2]
+    assert [one.by for one in found.by_figures] == given[1:2]
     [sentence] = figures(found)
     assert sentence.startswith("1 of 3 mutants of the specification")
-    assert [row["by"] for row in to_json(found, 0)["by_figures"]] == said[1:2]
+    assert [row["by"] for row in to_json(found, 0)["by_figures"]] == given[1:2]
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:

@@ -55,8 +55,8 @@ def test_survivors_of_the_score_are_still_there() -> None:
 
 def test_the_score_knows_what_is_argued() -> None:
     argued = {(one.path, one.reason) for one in KNOWN}
-    told = {(row["path"], row["reason"]) for row in SCORE["equivalent"]}
-    assert told <= argued, "make mutate"
+    answer = {(row["path"], row["reason"]) for row in SCORE["equivalent"]}
+    assert answer <= argued, "make mutate"
     assert SCORE["stale"] == []
 
 

@@ -17,19 +17,19 @@ PROGRAM = Path(__file__).with_name("stopped_pool.py")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("everybody", [False, True], ids=["it alone", "its process group"])
 def test_processes_of_a_stopped_run_end_with_it(
-    told: signal.Signals, everybody: bool, tmp_path: Path
+    answer: signal.Signals, everybody: bool, tmp_path: Path
 ) -> None:
     """`kill` tells one process, a terminal and `timeout` its process group; here some of it twice."""
     with a_run(tmp_path) as (run, numbers):
         if everybody:
-            os.killpg(run.pid, told)
-        os.kill(run.pid, told)
-        _, said = run.communicate(timeout=30)
+            os.killpg(run.pid, answer)
+        os.kill(run.pid, answer)
+        _, output = run.communicate(timeout=30)
         assert run.returncode
-        assert said.count(b"stopped by SIGTERM") == (told is signal.SIGTERM), "its processes say nothing"
+        assert output.count(b"stopped by SIGTERM") == (answer is signal.SIGTERM), "its processes say nothing"
     wait_until(lambda: not any(map(alive, numbers)))
 
 

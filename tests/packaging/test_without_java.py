@@ -64,6 +64,6 @@ def test_a_verb_that_needs_java_says_how_to_get_one(
     words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = conform(monkeypatch, words.format(out=tmp_path / "out"))
-    said = capsys.readouterr()
-    assert code == ENGINE_FAILED, said
-    assert "pip install 'group-conformance[java]'" in said.out + said.err
+    captured = capsys.readouterr()
+    assert code == ENGINE_FAILED, captured
+    assert "pip install 'group-conformance[java]'" in captured.out + captured.err

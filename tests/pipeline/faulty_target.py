@@ -36,16 +36,16 @@ def answer(coordinator: LineProtocol, operation: Json, fault: str) -> Json:
     if fault.startswith("lossy") and operation["op"] == "load" and is_badly_loaded(operation["volatile"]):
         for group in operation["volatile"]["groups"].values():
             group["members"]["m2"]["sessionDeadlineMs"] += 1
-    said = coordinator.answer(operation)
+    response = coordinator.answer(operation)
     if fault == "lossy-wrong" and operation["op"] == "request" and operation["body"].get("memberEpoch") == 0:
-        said["group"]["groupEpoch"] += 7
+        response["group"]["groupEpoch"] += 7
     if fault in ("wrong", "worse") and is_deadly(operation):
-        said["group"]["groupEpoch"] += 7
+        response["group"]["groupEpoch"] += 7
         if fault == "worse" and operation["body"]["memberId"] == "m1":
-            said["group"]["assignmentEpoch"] += 7
+            response["group"]["assignmentEpoch"] += 7
     if fault == "no-load" and operation["op"] == "hello":
-        said["controls"] = [control for control in said["controls"] if control != "load"]
-    return said
+        response["controls"] = [control for control in response["controls"] if control != "load"]
+    return response
 
 
 def main(fault: str, dialect: str = "kip-848") -> None:

@@ -130,10 +130,10 @@ def _judged_in(folder: Path, place: Path) -> Json:
     ended = _run([sys.executable, str(program), str(place.resolve())], folder, PYTHONPATH=path)
     if ended.returncode:
         raise ConformError(f"Judging {place.name} failed: {ended.stderr.strip()}", ENGINE_FAILED)
-    said: Json = json.loads(ended.stdout)
-    if said["home"] != str(folder):
-        raise ConformError(f"It was not the copy that was judged, but {said['home']}.", ENGINE_FAILED)
-    return said
+    output: Json = json.loads(ended.stdout)
+    if output["home"] != str(folder):
+        raise ConformError(f"It was not the copy that was judged, but {output['home']}.", ENGINE_FAILED)
+    return output
 
 
 def _run(command: Sequence[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -209,16 +209,16 @@ def table(result: Json) -> str:
     alone = sum(one["found_by"] == "exhaust" for one in rows)
     others = Counter(_kind(one["found_by"]) for one in rows if one["found_by"] != "exhaust")
     rest = ", ".join(f"{count} by {kind}" for kind, count in sorted(others.items()))
-    asked = ", ".join(f"{name} ({one['steps']:,} steps)" for name, one in result["models"].items())
+    sentence = ", ".join(f"{name} ({one['steps']:,} steps)" for name, one in result["models"].items())
     lines = [
         "# Seeded bugs found by exhaust",
         "",
         f"{alone} of {len(rows)} are found by `conform exhaust` alone" + (f", {rest}." if rest else "."),
         "",
-        f"Judged were, in this order up to the first that shows the bug: {asked}. On the coordinator without "
-        "a bug all of them hold. `after` is the number of steps from an initial state, the one that differs "
-        "included, of the shortest way to a difference; counted are the steps that differ at that distance. "
-        "Written by `tests/pipeline/seeded_bugs.py`.",
+        f"Judged were, in this order up to the first that shows the bug: {sentence}. On the coordinator "
+        "without a bug all of them hold. `after` is the number of steps from an initial state, the one that "
+        "differs included, of the shortest way to a difference; counted are the steps that differ at that "
+        "distance. Written by `tests/pipeline/seeded_bugs.py`.",
         "",
         "| # | bug | found by | after | steps that differ | first difference |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -19,11 +19,11 @@ from harness.pipeline.report import summary
 
 
 def test_the_help_has_examples_and_exit_codes() -> None:
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "harness", "exhaust", "--help"], capture_output=True, text=True, check=True
     ).stdout
     for part in ("conform exhaust MCTour", "--input traces/golden", "Exit codes: 0", "11 differences"):
-        assert part in said
+        assert part in done
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_differences_end_with_11_and_unread_files_with_3(
     with pytest.raises(ConformError, match=r"does not conform: \d+ of 748 steps differ") as differs:
         command(inputs=[str(dot)], target=faulty("wrong"), out=str(tmp_path / "out"), json_file=None)
     assert differs.value.exit_code == 11
-    said = capsys.readouterr()
-    assert "examples/" in said.out and "findings: " in said.out
-    assert "WARN" not in said.err and "Warning" not in said.err
+    captured = capsys.readouterr()
+    assert "examples/" in captured.out and "findings: " in captured.out
+    assert "WARN" not in captured.err and "Warning" not in captured.err
 
 
 def test_findings_in_words_fit_a_terminal(differing: Ran) -> None:
@@ -99,16 +99,19 @@ def test_the_seconds_of_all_parts_add_up_to_the_time_of_the_run(dot: Path, tmp_p
 def test_a_step_that_several_states_of_the_model_have_counts_once() -> None:
     """In a model with a log the coordinator's state is not the whole state."""
     result = Exhausted("python", "kip-848", states=3, transitions=10, steps=4, inputs=4)
-    said = " ".join(" ".join(summary(result, None, "out")).split())
-    assert "4 steps over 3 coordinator states hold on python, none left out" in said
-    assert "10 steps from loaded states" in said and "6 of them again in other states" in said
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
+    assert "4 steps over 3 coordinator states hold on python, none left out" in sentence
+    assert "10 steps from loaded states" in sentence and "6 of them again in other states" in sentence
 
 
 def test_steps_of_clients_are_counted_and_not_claimed() -> None:
     result = Exhausted("python", "kip-848", states=3, transitions=4, steps=4, inputs=4, of_clients=7)
-    said = " ".join(" ".join(summary(result, None, "out")).split())
-    assert "4 steps over 3 coordinator states hold" in said
-    assert "7 steps are those of clients and their network" in said and "conform replay judges them" in said
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
+    assert "4 steps over 3 coordinator states hold" in sentence
+    assert (
+        "7 steps are those of clients and their network" in sentence
+        and "conform replay judges them" in sentence
+    )
     none = Exhausted("python", "kip-848", of_clients=7)
     with pytest.raises(ConformError, match=r"no step to judge.*\(7 are those of clients\)"):
         end_with(none)
@@ -116,8 +119,8 @@ def test_steps_of_clients_are_counted_and_not_claimed() -> None:
 
 def test_parts_that_the_target_does_not_show_are_listed() -> None:
     result = Exhausted("T", "kip-848", steps=4, unobserved=("metadata", "timers.group"))
-    said = " ".join(summary(result, None, "out"))
-    assert "not compared, because the target does not show it: metadata, timers.group" in said
+    sentence = " ".join(summary(result, None, "out"))
+    assert "not compared, because the target does not show it: metadata, timers.group" in sentence
 
 
 def test_the_parts_of_a_run_are_distinguished() -> None:
@@ -125,8 +128,8 @@ def test_the_parts_of_a_run_are_distinguished() -> None:
     units = {"start": [4.0], "tlc": [30.0], "graph": [41.0], "verdicts/graph": [7.0, 8.0]}
     units |= {"summary/findings": [30.0], "summary/digests": [100.0]}
     timings = [{"unit": unit, "seconds": one} for unit, every in units.items() for one in every]
-    said = summary(Exhausted("python", "kip-848", steps=4, timings=timings), None, "out")
+    output = summary(Exhausted("python", "kip-848", steps=4, timings=timings), None, "out")
     parts = "Spark's start 4, TLC's state graph 30, reading the graph 11, judging them 15, "
     parts += "gathering the findings 30, digests of the tables 100"
-    assert f"seconds on the clock: {parts}" in " ".join(" ".join(said).split())
+    assert f"seconds on the clock: {parts}" in " ".join(" ".join(output).split())
     assert not any("clock" in line for line in summary(Exhausted("python", "kip-848", steps=4), None, "out"))

@@ -47,8 +47,8 @@ NO_LOAD = [
 
 def target(without: list[str], admits: bool = False, **options: object) -> str:
     """The coordinator without some features, which hello names if it `admits` that."""
-    said = json.dumps({"without": without, "admits": admits, **options})
-    return f"stdio:{shlex.join([sys.executable, str(PROGRAM), said])}"
+    given = json.dumps({"without": without, "admits": admits, **options})
+    return f"stdio:{shlex.join([sys.executable, str(PROGRAM), given])}"
 
 
 def judged(path: Path, name: str) -> list[tuple[str, str]]:
@@ -104,9 +104,9 @@ def test_traces_hold_but_for_the_steps_that_were_left_out(tmp_path: Path) -> Non
     assert (result.trace_steps, result.failed, result.not_judged) == (verdicts[""], 0, 0)
     every = sum(len(read_trace(file).states) - 1 for file in files)
     assert result.trace_steps + sum(result.left_out.values()) == every
-    said = " ".join(" ".join(summary(result, None, "out")).split())
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
     for name, steps in result.left_out.items():
-        assert f"left out, because the target lacks {name}: {steps} step" in said
+        assert f"left out, because the target lacks {name}: {steps} step" in sentence
     assert sum(row["tested"] for row in result.coverage if row["requirement"] == "H1") > 0
     end_with(result)
     # a target that does not say so differs; so a replay finds, which leaves as many steps out or more
@@ -139,8 +139,8 @@ def test_a_state_graph_holds_but_for_static_members(tmp_path: Path) -> None:
     assert result.transitions == len(steps) - len(needing)
     kept = [row for row in steps if row["step"] not in needing]
     assert result.states == len({row["source"] for row in kept})
-    said = " ".join(" ".join(summary(result, None, "out")).split())
-    assert f"left out, because the target lacks {STATIC}: {len(needing)} steps" in said
-    assert "none left out" not in said and f"{result.steps} steps over {result.states}" in said
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
+    assert f"left out, because the target lacks {STATIC}: {len(needing)} steps" in sentence
+    assert "none left out" not in sentence and f"{result.steps} steps over {result.states}" in sentence
     page = (tmp_path / "out" / "graph.html").read_text()
     assert f"{len(needing)} transitions left out: the target lacks {STATIC}." in page

@@ -59,8 +59,8 @@ def others(
     used = command(folder / "command", model, "2")
     ended = []
     for process in (pieces, used):
-        said, errors = process.communicate()
-        ended.append(subprocess.CompletedProcess(process.args, process.returncode, said, errors))
+        output, errors = process.communicate()
+        ended.append(subprocess.CompletedProcess(process.args, process.returncode, output, errors))
     assert dot.stat().st_size > 5 * 50_000
     return ended[0], ended[1], folder
 

@@ -14,10 +14,10 @@ from harness.targets.groups.python import PythonParts
 
 @pytest.mark.parametrize("tasks", [1, 5])
 def test_the_sum_does_not_depend_on_the_tasks(tasks: int, tmp_path: Path) -> None:
-    asked = SimulationOptions(seed=0, seeds=5, events=400, exemption=False)
+    request = SimulationOptions(seed=0, seeds=5, events=400, exemption=False)
     lines: list[str] = []
-    outcomes = simulate_seeds(asked, Cluster("local[2]"), tmp_path / "spark.log", lines.append, tasks)
-    here = [run_seed(PythonParts(), asked, seed) for seed in range(5)]
-    assert summed(asked, outcomes) == summed(asked, here)
+    outcomes = simulate_seeds(request, Cluster("local[2]"), tmp_path / "spark.log", lines.append, tasks)
+    here = [run_seed(PythonParts(), request, seed) for seed in range(5)]
+    assert summed(request, outcomes) == summed(request, here)
     assert [one.seed for one in outcomes] == [0, 1, 2, 3, 4]
     assert lines[-1] == f"5 seeds in {tasks} tasks"

@@ -30,18 +30,18 @@ def wait_for(file: Path, run: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_a_session_that_is_stopped_cancels_what_runs(told: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT])
+def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp_path: Path) -> None:
     """`kill` and Ctrl-C once waited until Spark's job was done, in minutes, and could not be repeated."""
     worker = tmp_path / "worker"
     with start(tmp_path) as run:
         try:
             wait_for(worker, run)
-            run.send_signal(told)
+            run.send_signal(answer)
             _, printed = run.communicate(timeout=120)
         finally:
             run.kill()
-    assert (run.returncode, printed) == (128 + told, f"conform: stopped by {told.name}.\n")
+    assert (run.returncode, printed) == (128 + answer, f"conform: stopped by {answer.name}.\n")
     number = worker.read_text()
     end = time.monotonic() + 60
     while subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True).stdout.strip():

@@ -65,10 +65,10 @@ def test_states_that_a_load_loses_are_detected_and_reached_by_path(dot: Path, tm
     assert (wrong["states"], wrong["depth"]) == (len(sources), 1)
     [one] = wrong["differences"]
     assert one["path"].startswith("group.") and int(one["got"]) == int(one["expected"]) + 1
-    said = " ".join(" ".join(summary(ran.result, None, "out")).split())
+    sentence = " ".join(" ".join(summary(ran.result, None, "out")).split())
     first = f"{one['path']} is {one['got']} instead of {one['expected']}"
-    assert f"did not load {len(sources)} states; the first is 1 step from the start: {first}" in said
-    assert not ran.result.holds and "none left out" not in said
+    assert f"did not load {len(sources)} states; the first is 1 step from the start: {first}" in sentence
+    assert not ran.result.holds and "none left out" not in sentence
     with pytest.raises(ConformError, match=f"loads states wrongly, {len(sources)} of them") as ended:
         end_with(ran.result)
     assert ended.value.exit_code == ENGINE_FAILED
@@ -93,10 +93,10 @@ def test_the_first_step_that_is_not_judged_has_its_reason(dot: Path, tmp_path: P
     nearest = min(missing, key=lambda row: (row["depth"], row["step"]))
     first = ran.result.first_not_judged
     assert first is not None and first["step"] == nearest["step"] and first["ended"] == nearest["ended"]
-    said = " ".join(" ".join(summary(ran.result, None, "out")).split())
-    assert f"{len(missing)} steps could not be judged: their states were not reached the first is" in said
+    sentence = " ".join(" ".join(summary(ran.result, None, "out")).split())
+    assert f"{len(missing)} steps could not be judged: their states were not reached the first is" in sentence
     found = first["differences"][0]
-    assert f"{first['ended']}: {found['path']} is {found['got']} instead of {found['expected']}" in said
+    assert f"{first['ended']}: {found['path']} is {found['got']} instead of {found['expected']}" in sentence
     assert found["path"] == "group.groupEpoch"
 
 

@@ -54,10 +54,12 @@ def test_waived_differences_are_no_findings(wrong: Ran, dot: Path) -> None:
         < sum(row["failed"] for row in wrong.result.coverage)
     )
     assert [one["signature"] for one in result.waivers] == names
-    said = " ".join(" ".join(summary(result, None, "out")).split())
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
     named = ", ".join(f'"{name}"' for name in names)
-    assert f"hold on {result.target}, none left out, except {result.waived} steps waived by {named}" in said
-    assert f"waived until 2030-05-17, issue 17: {result.waivers[0]['steps']} x {names[0]}" in said
+    assert (
+        f"hold on {result.target}, none left out, except {result.waived} steps waived by {named}" in sentence
+    )
+    assert f"waived until 2030-05-17, issue 17: {result.waivers[0]['steps']} x {names[0]}" in sentence
 
 
 def test_a_step_that_differs_in_anything_else_is_a_finding(wrong: Ran, dot: Path) -> None:

@@ -313,13 +313,13 @@ def _compare(response: Json, expected: Expected) -> None:
         return
     assert response["memberEpoch"] == expected.epoch, f"epoch {expected.epoch} is expected: {response}"
     assignment = response["assignment"]
-    told = None
+    answer = None
     if assignment is not None:
-        told = (
+        answer = (
             partitions_of(assignment["assignedTopicPartitions"]),
             partitions_of(assignment["pendingTopicPartitions"]),
         )
-    assert told == expected.assignment, f"{expected.assignment} is expected: {response}"
+    assert answer == expected.assignment, f"{expected.assignment} is expected: {response}"
 
 
 def _difference(got: View, expected: View, path: str = "") -> str:

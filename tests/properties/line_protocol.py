@@ -185,7 +185,7 @@ def commit_body(
 def commit_codes(sent: Json, body: Json) -> list[int]:
     """O1: the error of each partition, in the order of the request; the response names what was asked."""
     assert body.keys() == {"throttleTimeMs", "topics"}
-    asked = [
+    request = [
         (topic.get("name"), topic.get("topicId", NO_TOPIC_ID), partition["partitionIndex"])
         for topic in sent["topics"]
         for partition in topic["partitions"]
@@ -195,5 +195,5 @@ def commit_codes(sent: Json, body: Json) -> list[int]:
         for topic in body["topics"]
         for partition in topic["partitions"]
     ]
-    assert answered == asked
+    assert answered == request
     return [partition["errorCode"] for topic in body["topics"] for partition in topic["partitions"]]

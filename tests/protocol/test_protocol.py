@@ -138,11 +138,11 @@ def test_configure_comes_again_after_a_load_of_nothing_as_the_page_says(tmp_path
     """Adapters that took settings once only were ended in the middle of a replay."""
     log = tmp_path / "log"
     replay_files(trace_files([ROOT / "traces/corpus"]), "python", "kip-848", record=log)
-    told = [json.loads(line) for line in log.read_text().splitlines()]
-    again = [index for index, one in enumerate(told) if one["op"] == "configure"][1:]
+    answer = [json.loads(line) for line in log.read_text().splitlines()]
+    again = [index for index, one in enumerate(answer) if one["op"] == "configure"][1:]
     assert again
     for index in again:
-        before = told[index - 1]
+        before = answer[index - 1]
         assert (before["op"], before["records"], before["volatile"]) == ("load", [], {"clockMs": 0})
     page = " ".join((ROOT / "docs/protocol.md").read_text(encoding="utf-8").split())
     assert "the harness sends `configure` again after such a load" in page

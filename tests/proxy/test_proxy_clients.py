@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer
-from judged import said_of
+from judged import report_of
 from proxied import faults_in, lines, proxied
 from served import FAST, ROOT, serving
 
@@ -73,11 +73,11 @@ def test_a_run_of_two_consumers_is_a_behaviour_of_the_specification(tmp_path: Pa
         proxied(port, log, clients=2) as (one, two),
     ):
         share(consumer(one), lambda: consumer(two))
-    said = said_of(tmp_path / "judged.jsonl", lines(log))
-    assert said["holds"] and said["group"] == "g"
-    assert len(said["clients"]) == 2 and said["clients_hold"], "librdkafka is judged, too"
+    report = report_of(tmp_path / "judged.jsonl", lines(log))
+    assert report["holds"] and report["group"] == "g"
+    assert len(report["clients"]) == 2 and report["clients_hold"], "librdkafka is judged, too"
     beats = [line["body"] for line in lines(log) if line.get("api") == "ConsumerGroupHeartbeat"]
-    assert said["steps"] >= len(beats)
+    assert report["steps"] >= len(beats)
     for member in {body["memberId"] for body in beats}:
         epochs = [body["memberEpoch"] for body in beats if body["memberId"] == member]
         assert (epochs[0], epochs[-1]) == (0, -1) and max(epochs) > 0, "it joins, goes on and leaves"
@@ -130,16 +130,16 @@ def test_with_faults_of_every_kind_the_record_is_still_a_behaviour(tmp_path: Pat
         assert planned is not None and planned.shown().items() <= fault.items()
     if faults is scheduled:
         assert {one["fault"] for one in injected} == set(KINDS)
-    said = said_of(tmp_path / "judged.jsonl", lines(log))
-    assert said["coordinator_holds"], said["runs"]
-    assert departures(said) <= {"RepeatsAllAfterError"}, (
+    report = report_of(tmp_path / "judged.jsonl", lines(log))
+    assert report["coordinator_holds"], report["runs"]
+    assert departures(report) <= {"RepeatsAllAfterError"}, (
         "what docs/findings.md says of librdkafka, and no more"
     )
 
 
-def departures(said: dict[str, Any]) -> set[str]:
+def departures(given: dict[str, Any]) -> set[str]:
     """The rules that clients broke, by the nearest step."""
-    found = [member["broken"][0] for member in said["clients"] if "broken" in member]
+    found = [member["broken"][0] for member in given["clients"] if "broken" in member]
     return {rule["rule"] for one in found for rule in one["rules"]}
 
 
@@ -177,7 +177,7 @@ def test_a_broken_coordinator_shows_in_its_clients(tmp_path: Path, patch: str) -
         until(lambda: len(owned(second)) == 2, first, second)
         second.close()
         first.close()
-    said = said_of(tmp_path / "judged.jsonl", lines(log))
-    assert not said["holds"]
-    [run] = said["runs"]
+    report = report_of(tmp_path / "judged.jsonl", lines(log))
+    assert not report["holds"]
+    [run] = report["runs"]
     assert run["line"] > 2 and run["fits"] > 0

@@ -28,14 +28,14 @@ def test_the_same_seed_gives_the_same_faults_in_any_order_of_requests() -> None:
 def test_the_faults_of_a_record_are_a_schedule(tmp_path: Path) -> None:
     """A record has other lines, too, and faults that follow from others."""
     fault = Fault("late", after=2)
-    said = [
+    given = [
         {"op": "hello", "answer": {}},
         {"op": "fault", "client": 2, "api": API, "nth": 3, **fault.shown(), "group": "g", "answer": {}},
         {"op": "fault", "client": 2, "api": API, "nth": 4, "fault": "behind a lost one", "answer": {}},
         {"op": "fault", "fault": "not recorded", "group": "h", "says": "", "answer": {}},
     ]
     schedule = tmp_path / "run.jsonl"
-    schedule.write_text("".join(json.dumps(line) + "\n" for line in said))
+    schedule.write_text("".join(json.dumps(line) + "\n" for line in given))
     faults = from_file(schedule)
     again = faults(2, API, 3)
     assert again is not None and again.shown() == fault.shown()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from judged import said_of
+from judged import report_of
 from proxied import faults_in, lines, proxied
 from served import FAST, ROOT, serving
 
@@ -91,10 +91,10 @@ def test_a_faulty_member_differs_from_the_kits_own(tmp_path: Path) -> None:
         for agent in agents:
             agent.process.wait(30)
     assert {fault["fault"] for fault in faults_in(log)} >= {"cut before", "cut after", "error", "late"}
-    said = said_of(tmp_path / "judged.jsonl", lines(log))
-    assert said["coordinator_holds"] and not said["clients_hold"], said
+    report = report_of(tmp_path / "judged.jsonl", lines(log))
+    assert report["coordinator_holds"] and not report["clients_hold"], report
     broken = {
         member["listener"]: {rule["rule"] for one in member.get("broken", ())[:1] for rule in one["rules"]}
-        for member in said["clients"]
+        for member in report["clients"]
     }
     assert broken == {1: set(), 2: {"OwnsWhatItWasTold"}}

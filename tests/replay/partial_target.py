@@ -77,23 +77,23 @@ class Partial:
         before = len(self.log())
         if self.hashes and "keep" in operation:
             operation["keep"] = self.whole(operation["keep"])
-        said = falsified(self.protocol.answer(operation), operation, self.lie)
-        if self.hashes and "records" in said:
-            said["records"] = self.log()[operation.get("since", before) :]
+        answer = falsified(self.protocol.answer(operation), operation, self.lie)
+        if self.hashes and "records" in answer:
+            answer["records"] = self.log()[operation.get("since", before) :]
         if self.chooses:
-            said.pop("consumed", None)
+            answer.pop("consumed", None)
             self.coordinator._scripts.clear()
         if operation["op"] == "hello":
-            said["controls"] = sorted(self.controls - {"hello", "request"})
-            said["unobserved"] = self.declared
-            said |= {"lacks": self.without} if self.admits else {}
+            answer["controls"] = sorted(self.controls - {"hello", "request"})
+            answer["unobserved"] = self.declared
+            answer |= {"lacks": self.without} if self.admits else {}
         if "records" in self.hidden or "records" not in self.controls:
-            said.pop("records", None)
-        if isinstance(said.get("group"), dict):
-            said["group"] = shown(said["group"], self.hidden)
+            answer.pop("records", None)
+        if isinstance(answer.get("group"), dict):
+            answer["group"] = shown(answer["group"], self.hidden)
             if "members.deletedTopics" in self.hidden:
-                self.forget(said["group"])
-        return said
+                self.forget(answer["group"])
+        return answer
 
     def forget(self, group: Json) -> None:
         """Leave out partitions of topics that were deleted."""
@@ -152,7 +152,7 @@ def shown(group: Json, hidden: list[str]) -> Json:
     return {name: value for name, value in kept.items() if name not in hidden}
 
 
-def falsified(said: Json, operation: Json, lie: str) -> Json:
+def falsified(answer: Json, operation: Json, lie: str) -> Json:
     """An answer with a lie in it: a response, a description or the records are wrong.
 
     `error`: a member that leaves is unknown. `greedy`: a member is given what it waits for at once.
@@ -160,7 +160,7 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
     `state`: a group that reconciles is called empty. `group epoch`, `acknowledged`, `deadline`, `metadata`,
     `late metadata` (only after requests): the description is wrong. `records`: they are.
     """
-    body, group = said.get("body"), said.get("group")
+    body, group = answer.get("body"), answer.get("group")
     if lie == "error" and body and operation["body"].get("memberEpoch") == -1:
         body["errorCode"] = 25
     if lie.startswith("interval") and body and "heartbeatIntervalMs" in body:
@@ -188,9 +188,9 @@ def falsified(said: Json, operation: Json, lie: str) -> Json:
     if lie == "deadline" and group:
         for timer in group["timers"]:
             timer["deadlineMs"] += 1
-    if lie == "records" and said.get("records"):
-        said["records"] = said["records"][1:]
-    return said
+    if lie == "records" and answer.get("records"):
+        answer["records"] = answer["records"][1:]
+    return answer
 
 
 def main(options: Json) -> None:
@@ -198,10 +198,10 @@ def main(options: Json) -> None:
     partial = Partial(options)
     for line in sys.stdin:
         try:
-            said = json.dumps(partial.answer(json.loads(line)))
+            answer = json.dumps(partial.answer(json.loads(line)))
         except (ValueError, TypeError, KeyError):
-            said = partial.protocol.handle(line)
-        print(said, flush=True)
+            answer = partial.protocol.handle(line)
+        print(answer, flush=True)
 
 
 if __name__ == "__main__":

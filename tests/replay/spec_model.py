@@ -225,8 +225,8 @@ class Model:
             self.heartbeat(name, -1)
         elif kind < 0.24 or (member["epoch"] == -1 and kind < 0.9):
             absent = member["epoch"] == -1 and pick.random() < 0.3
-            said = {"subscription": self._subscription(), "instance": self._maybe(0.4, INSTANCES)}
-            self.heartbeat(name, 0, "" if absent else None, owned=NOTHING, regex=self._maybe(0.2), **said)
+            given = {"subscription": self._subscription(), "instance": self._maybe(0.4, INSTANCES)}
+            self.heartbeat(name, 0, "" if absent else None, owned=NOTHING, regex=self._maybe(0.2), **given)
         elif kind < 0.28:
             self.heartbeat(name, -2, instance=member["instance"] or "i1")
         elif kind < 0.36:
@@ -301,14 +301,14 @@ class Model:
         return "NONE" if partition[1] < self.topics[partition[0]] else "UNKNOWN_TOPIC_OR_PARTITION"
 
     def _offset(self, action: str, name: str, epoch: int, partition: Any, offset: int, error: str) -> None:
-        said = {"request": request(name, epoch), "response": NO_RESPONSE | {"error": error}}
+        answer = {"request": request(name, epoch), "response": NO_RESPONSE | {"error": error}}
         of = {"partition": some(partition), "offset": offset}
-        self._state(NO_STEP | {"action": action, "member": name, **said, **of})
+        self._state(NO_STEP | {"action": action, "member": name, **answer, **of})
 
     def _return(self, name: str, holder: str, body: Any) -> None:
         """S1: `name` takes the place of `holder`, who is away."""
         place, target = self.group["members"][holder], self.group["target"]
-        said = ("subscription", "regex", "assignor")
+        names = ("subscription", "regex", "assignor")
         owners = {holder: name, name: ""} if holder != name else {}
         replaced = name != holder and name in self.members()
         self._set(holder, NO_MEMBER)
@@ -318,7 +318,7 @@ class Model:
         )
         self._say(name, body)
         new = self.group["members"][name]
-        self._refresh(replaced or any(new[field] != place[field] for field in said))
+        self._refresh(replaced or any(new[field] != place[field] for field in names))
         self._accept("Return", name, body, "join", acknowledges=False, branch="return")
 
     def _set(self, name: str, member: Any) -> None:
@@ -326,8 +326,8 @@ class Model:
 
     def _say(self, name: str, body: Any) -> None:
         """H7: what the request gives replaces what is known."""
-        said = ("instance", "subscription", "regex", "assignor")
-        given = {field: value for field in said for value in body[field]}
+        names = ("instance", "subscription", "regex", "assignor")
+        given = {field: value for field in names for value in body[field]}
         self._set(name, self.group["members"][name] | given)
 
     def _update(self, name: str, body: Any, bump: bool) -> None:

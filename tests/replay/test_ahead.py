@@ -95,8 +95,8 @@ def script(tmp_path: Path, text: str) -> str:
 
 @pytest.mark.parametrize("kind", COORDINATORS)
 def test_reports_of_what_targets_can_do_are_those_of_one_at_a_time(kind: str) -> None:
-    said = json.loads(assert_alike(command(**COORDINATORS[kind]))[0])
-    assert said["target_steps"] > 20 or said["differences"]
+    read = json.loads(assert_alike(command(**COORDINATORS[kind]))[0])
+    assert read["target_steps"] > 20 or read["differences"]
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_reports_of_what_targets_can_do_are_those_of_one_at_a_time(kind: str) ->
     ],
 )
 def test_reports_of_many_differences_are_those_of_one_at_a_time(kind: str, lie: str) -> None:
-    said = json.loads(assert_alike(command(**COORDINATORS[kind], lie=lie))[0])
-    assert said["differences"] > 3
+    read = json.loads(assert_alike(command(**COORDINATORS[kind], lie=lie))[0])
+    assert read["differences"] > 3
 
 
 def test_the_report_that_ends_with_enough_differences_is_the_same() -> None:

@@ -51,7 +51,7 @@ def changed(index: int, *path: str, to: Any = None, drop: bool = False) -> Trace
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         (("group", "epoch"), 'state 1: group has no field "epoch"'),
         (("group", "target"), 'group has no field "target"'),
@@ -63,12 +63,12 @@ def changed(index: int, *path: str, to: Any = None, drop: bool = False) -> Trace
         (("step", "branch"), 'step has no field "branch"'),
     ],
 )
-def test_a_missing_field(path: tuple[str, ...], said: str) -> None:
-    assert said in sentence(changed(1, *path, drop=True))
+def test_a_missing_field(path: tuple[str, ...], message: str) -> None:
+    assert message in sentence(changed(1, *path, drop=True))
 
 
 @pytest.mark.parametrize(
-    ("path", "to", "said"),
+    ("path", "to", "message"),
     [
         (("group",), 7, "state 2: group must be a record, not 7"),
         (("step", "partitions"), True, "step.partitions must be an integer, not True"),
@@ -93,8 +93,8 @@ def test_a_missing_field(path: tuple[str, ...], said: str) -> None:
         (("step", "member"), "m2", "the step is of 'm2', its request of 'm1'"),
     ],
 )
-def test_a_field_that_is_something_else(path: tuple[str, ...], to: Any, said: str) -> None:
-    assert said in sentence(changed(2, *path, to=to))
+def test_a_field_that_is_something_else(path: tuple[str, ...], to: Any, message: str) -> None:
+    assert message in sentence(changed(2, *path, to=to))
 
 
 def event(action: str, topic: str = "", partitions: int = 0, member: str = "") -> dict[str, Any]:
@@ -102,7 +102,7 @@ def event(action: str, topic: str = "", partitions: int = 0, member: str = "") -
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "message"),
     [
         (event("CreateTopic", "bar", 2), "a topic with 2 partitions is created, but 'bar' has 0"),
         (event("AddPartitions", "foo", 2), "a topic grows to 2 partitions, but 'foo' has 2"),
@@ -111,13 +111,13 @@ def event(action: str, topic: str = "", partitions: int = 0, member: str = "") -
         (event("Rejoin", member="m2") | {"request": request("m2", 0)}, "m2 rejoins, but is not in the group"),
     ],
 )
-def test_a_step_that_its_states_contradict(step: dict[str, Any], said: str) -> None:
-    assert said in sentence(changed(2, "step", to=NO_STEP | step))
+def test_a_step_that_its_states_contradict(step: dict[str, Any], message: str) -> None:
+    assert message in sentence(changed(2, "step", to=NO_STEP | step))
 
 
 def test_a_member_whose_join_was_refused() -> None:
-    said = "'m1' is a member, but no request of it was accepted since it was none"
-    assert said in sentence(changed(1, "step", "response", "error", to="UNKNOWN_MEMBER_ID"))
+    message = "'m1' is a member, but no request of it was accepted since it was none"
+    assert message in sentence(changed(1, "step", "response", "error", to="UNKNOWN_MEMBER_ID"))
 
 
 def test_a_timer_that_nothing_started() -> None:
@@ -174,19 +174,19 @@ def test_traces_that_never_call_the_coordinator(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("not json", "is not JSON or is cut off"),
         (trace_to_text(model().trace())[:-40], "is not JSON or is cut off"),
         (json.dumps({"vars": ["group"]}), "is not ITF"),
     ],
 )
-def test_a_bad_file_ends_the_run_with_its_name(tmp_path: Path, text: str, said: str) -> None:
+def test_a_bad_file_ends_the_run_with_its_name(tmp_path: Path, text: str, message: str) -> None:
     write_trace(tmp_path / "a.itf.json", model().trace())
     (tmp_path / "b.itf.json").write_text(text, encoding="utf-8")
     with pytest.raises(ConformError, match=r"b\.itf\.json") as caught:
         replay_files(trace_files([tmp_path]), "python")
-    assert said in caught.value.message and caught.value.exit_code == 2
+    assert message in caught.value.message and caught.value.exit_code == 2
 
 
 def test_folders_are_searched_in_a_fixed_order_and_a_trace_counts_once(tmp_path: Path) -> None:

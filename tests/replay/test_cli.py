@@ -43,13 +43,13 @@ def test_a_replay_without_differences(tmp_path: Path, capsys: pytest.CaptureFixt
     for name in "ab":
         write_trace(tmp_path / f"{name}.itf.json", trace())
     command([tmp_path], json_file=tmp_path / "out" / "result.json")
-    said = capsys.readouterr().out
-    assert "2 traces, 6 steps, 6 of them on python, 3 distinct" in said
-    assert "0 differences in 0 steps" in said
+    output = capsys.readouterr().out
+    assert "2 traces, 6 steps, 6 of them on python, 3 distinct" in output
+    assert "0 differences in 0 steps" in output
     assert (
         "not reached by these traces: Activate, AddPartitions, AlterConfigs, ChangeRights, "
         "ComputationTimeout, CreateTopic, Deactivate, DeleteGroup, DeleteGroups, DeleteTopic, "
-        "DescribeConfigs, FailOver, InstallAssignment, LeaveTemporarily" in said
+        "DescribeConfigs, FailOver, InstallAssignment, LeaveTemporarily" in output
     )
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert {key: result[key] for key in ("traces", "steps", "differences", "target_steps", "failures")} == {
@@ -67,9 +67,9 @@ def test_a_difference_is_shown_in_full_and_ends_with_11(
     with pytest.raises(ConformError, match="python does not conform: 1 difference in 1 of 3 steps") as caught:
         command([file], json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
-    said = capsys.readouterr().out.splitlines()
-    shown = said[
-        said.index("cause 1, the most serious: response.memberEpoch (E3); its shortest trace:") + 1 :
+    output = capsys.readouterr().out.splitlines()
+    shown = output[
+        output.index("cause 1, the most serious: response.memberEpoch (E3); its shortest trace:") + 1 :
     ]
     assert shown[0] == f"{file}, step 1: Join (join)"
     assert shown[1] == '  target assignment to install: {"m1": ["foo-0", "foo-1"]}'

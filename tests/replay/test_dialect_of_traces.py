@@ -114,9 +114,9 @@ def test_with_departures_a_dialect_takes_the_traces_of_its_name(tmp_path: Path) 
 def test_a_target_bears_the_departures_that_it_does_not_name() -> None:
     """A target that says kafka-4.2 in `hello` may depart from that: it need not know."""
     program = f"stdio:{sys.executable} -m coordinator --stdio --dialect "
-    for said in ("kafka-4.2", "kafka-4.2,MetadataChange=at-once"):
-        with closing(open_target(program + said, "kafka-4.2,MetadataChange=at-once")) as target:
-            assert target.hello().dialect == said
+    for given in ("kafka-4.2", "kafka-4.2,MetadataChange=at-once"):
+        with closing(open_target(program + given, "kafka-4.2,MetadataChange=at-once")) as target:
+            assert target.hello().dialect == given
     with pytest.raises(
         ConformError, match=r"speaks the dialect 'kafka-4\.3', not 'kafka-4\.2,AwayCommits=no'"
     ):

@@ -180,11 +180,11 @@ def test_a_whole_group_of_x_members_is_3x_plus_3_records() -> None:
 def test_the_rebalance_deadline_counts_from_the_first_request_and_anew_after_an_acknowledgement() -> None:
     """R4: told at 2 ms, narrowed at 3 ms, acknowledged and told again at 4 ms, done at 5 ms."""
     timers = expect.Timers()
-    told = group({"m1": member(assigned=F1, revoking=F0)})
+    answer = group({"m1": member(assigned=F1, revoking=F0)})
     states = [
-        (group({"m1": member(assigned=F0 | F1)}), told),
-        (told, group({"m1": member(revoking=F0 | F1)})),
-        (told, group({"m1": member(revoking=F1)})),
+        (group({"m1": member(assigned=F0 | F1)}), answer),
+        (answer, group({"m1": member(revoking=F0 | F1)})),
+        (answer, group({"m1": member(revoking=F1)})),
         (group({"m1": member(revoking=F1)}), group({"m1": member()})),
     ]
     model = joined()

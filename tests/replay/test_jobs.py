@@ -135,8 +135,8 @@ def children(of: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc and ps of Linux to see processes end")
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_run_leaves_no_process(told: signal.Signals) -> None:
+@pytest.mark.parametrize("answer", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_leaves_no_process(answer: signal.Signals) -> None:
     name = f"stdio:{sys.executable} -m coordinator --stdio"
     command = [sys.executable, "-m", "harness", "replay", "traces", "--target", name, "--jobs", "2"]
     run = subprocess.Popen(
@@ -146,7 +146,7 @@ def test_a_stopped_run_leaves_no_process(told: signal.Signals) -> None:
         assert run.poll() is None, run.communicate()
         time.sleep(0.05)
     below = [*workers, *(one for worker in workers for one in children(worker))]
-    os.kill(run.pid, told)
+    os.kill(run.pid, answer)
     _, errors = run.communicate(timeout=60)
     assert run.returncode != 0 and b"Traceback" not in errors, errors.decode()
     for _ in range(200):

@@ -114,8 +114,8 @@ def test_every_change_of_a_record_is_seen_where_it_was_appended(path: Path) -> N
     for index, record in appended(trace):
         for what, other in changed(record):
             if other is not None:
-                said = sentence(with_record(trace, record, other))
-                assert said.startswith(f"The trace t, state {index}: of log"), (what, record)
+                message = sentence(with_record(trace, record, other))
+                assert message.startswith(f"The trace t, state {index}: of log"), (what, record)
                 tried += 1
     assert tried > 5
 
@@ -153,7 +153,7 @@ def test_a_harness_that_expects_other_records_is_seen(
 def test_a_log_that_is_none() -> None:
     trace = logged("MCLog")
     (_, record), *_ = appended(trace)
-    for other, said in [
+    for other, given in [
         (7, "state 1: log must be a record, not 7"),
         (frozendict(type="ConsumerGroupMetadata"), 'state 1: log has no field "offset"'),
         (record.set("offset", "x"), "state 1: log.offset must be an integer, not 'x'"),
@@ -162,7 +162,7 @@ def test_a_log_that_is_none() -> None:
         (record.set("value", frozenset({1, 2})), "value must have at most one element, not 2"),
         (record.set("value", frozenset({frozendict()})), '.value has no field "'),
     ]:
-        assert said in sentence(with_record(trace, record, other))
+        assert given in sentence(with_record(trace, record, other))
     trace.states[2] = trace.states[2].set("log", 3)
     assert "state 2: log must be a set, not 3" in sentence(trace)
 
@@ -171,8 +171,10 @@ def test_only_compact_takes_records_out_and_it_adds_none() -> None:
     """P3: a Compact and what follows it."""
     trace = logged("MCLog")
     (index, record) = next(appended(trace))
-    said = sentence(with_record(trace, record, None, start=index + 1))
-    assert f"state {index + 1}: " in said and f"record at offset {record['offset']} out of the log" in said
+    message = sentence(with_record(trace, record, None, start=index + 1))
+    assert (
+        f"state {index + 1}: " in message and f"record at offset {record['offset']} out of the log" in message
+    )
     trace = logged("MCLogCompacted")
     states: list[Any] = trace.states
     compact = next(i for i, state in enumerate(states) if state["step"]["action"] == "Compact")

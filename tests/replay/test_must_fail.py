@@ -279,10 +279,10 @@ def test_a_target_without_groups_is_turned_down() -> None:
     assert caught.value.exit_code == 3
 
 
-@pytest.mark.parametrize(("expected", "said"), [(True, "did not use"), (False, "used the assignment")])
-def test_a_failure_names_its_requirements_and_says_what_a_script_means(expected: bool, said: str) -> None:
+@pytest.mark.parametrize(("expected", "message"), [(True, "did not use"), (False, "used the assignment")])
+def test_a_failure_names_its_requirements_and_says_what_a_script_means(expected: bool, message: str) -> None:
     """A stranger reads the rule beside the difference, and a sentence instead of a flag."""
     difference = Difference("scripted target used", expected, not expected)
     failure = Failure("trace", 3, "Heartbeat", "revoke", "NONE", None, {}, [difference])
     text = "\n".join(explain(failure, "python", "kip-848"))
-    assert "the step is of R1, R5, E4" in text and said in text
+    assert "the step is of R1, R5, E4" in text and message in text

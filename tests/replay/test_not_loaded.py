@@ -100,8 +100,8 @@ def test_a_state_that_the_coordinator_calls_otherwise_is_a_difference_and_judged
     assert [(one.action, one.index) for one in result.failures][:1] == [("load", 0)]
     [one] = result.failures[0].differences
     assert (one.path, one.expected, one.got) == ("group.state", "Reconciling", "Stable")
-    said = list(explain(result.failures[0], "t", "kip-848"))
-    assert "The target describes the group as Stable where the specification has Reconciling" in said[1]
+    lines = list(explain(result.failures[0], "t", "kip-848"))
+    assert "The target describes the group as Stable where the specification has Reconciling" in lines[1]
     unsure = replayed(target(lie="no Reconciling", hidden=["members.target"]), files)
     assert (len(unsure.not_loaded), unsure.judged, unsure.failures) == (1, 0, [])
 
@@ -122,8 +122,8 @@ def test_the_command_names_the_field_and_ends_with_3(
         command([*files], target=name, json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 3
     assert "does not conform: 1 difference in 1 of 5 steps" in caught.value.message
-    said = capsys.readouterr().out
-    assert f"skipped, {NOT_LOADED}: 3 steps at the end of 1 trace" in said
+    output = capsys.readouterr().out
+    assert f"skipped, {NOT_LOADED}: 3 steps at the end of 1 trace" in output
     result = json.loads((tmp_path / "result.json").read_text())
     [one] = result["not_loaded"]
     assert (one["index"], one["differences"][0]["signature"]) == (1, "load: group.timers[session].deadlineMs")

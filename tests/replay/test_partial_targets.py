@@ -170,8 +170,8 @@ def test_a_timer_of_a_kind_that_is_not_shown_need_not_be_fired(hidden: list[str]
     assert (early == {"fire of the timer session"}) == bool(hidden)
     assert (("operation fire", "SessionTimeout") in fired) == (not hidden)
     assert all(action != "SessionTimeout" or not hidden for _, action in fired)
-    said = any(line.startswith("skipped, needs fire of the timer session: ") for line in left_out(result))
-    assert (said, result.judged) == ((True, 132) if hidden else (False, 142))
+    lines = any(line.startswith("skipped, needs fire of the timer session: ") for line in left_out(result))
+    assert (lines, result.judged) == ((True, 132) if hidden else (False, 142))
 
 
 def test_partitions_of_deleted_topics_are_left_out_on_both_sides_if_that_is_declared() -> None:
@@ -284,9 +284,9 @@ def test_skipped_steps_are_in_the_json_and_in_the_summary(
 ) -> None:
     name = target(controls=OBSERVABLE)
     command([GOLDEN], target=name, json_file=tmp_path / "a.json")
-    said = capsys.readouterr().out
-    assert "skipped, needs fire: 14 steps at the end of 2 traces" in said
-    assert "skipped, another target assignment: 13 steps at the end of 2 traces" in said
+    output = capsys.readouterr().out
+    assert "skipped, needs fire: 14 steps at the end of 2 traces" in output
+    assert "skipped, another target assignment: 13 steps at the end of 2 traces" in output
     result = json.loads((tmp_path / "a.json").read_text())
     assert result["skipped"]["fire"] == {"traces": 2, "steps": 14}
     assert result["unobserved"] == ["records", "timers.deadlineMs"]

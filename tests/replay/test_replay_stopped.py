@@ -35,14 +35,16 @@ def test_findings_before_the_target_failed_are_printed(
             [*FILES], target=ends_after(30), dialect="kafka-4.2", json_file=tmp_path / "a.json", jobs=jobs
         )
     assert caught.value.exit_code == ENGINE_FAILED
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     result = json.loads((tmp_path / "a.json").read_text())
     assert result["stopped"] == caught.value.message
     assert result["differences"] and result["target_steps"] > 3
-    assert f"before the target failed: 1 of 2 traces begun, {result['target_steps']} steps judged, " in said
-    assert f"\nskipped, {STOPPED}: {result['skipped'][STOPPED]['steps']} steps at the end of 1 trace" in said
+    assert f"before the target failed: 1 of 2 traces begun, {result['target_steps']} steps judged, " in output
+    assert (
+        f"\nskipped, {STOPPED}: {result['skipped'][STOPPED]['steps']} steps at the end of 1 trace" in output
+    )
     assert result["target_steps"] + result["skipped"][STOPPED]["steps"] == result["steps"]
-    assert "causes, the most serious first:\n" in said and "cause 1, the most serious: " in said
+    assert "causes, the most serious first:\n" in output and "cause 1, the most serious: " in output
 
 
 def test_a_stopped_replay_prints_its_progress(tmp_path: Path) -> None:
@@ -59,6 +61,6 @@ def test_a_stopped_replay_prints_its_progress(tmp_path: Path) -> None:
             time.sleep(0.02)
         time.sleep(0.2)
         run.send_signal(signal.SIGINT)
-        said, _ = run.communicate()
+        output, _ = run.communicate()
     assert run.returncode == 130
-    assert "stopped; until then: 1 of 2 traces begun, " in said
+    assert "stopped; until then: 1 of 2 traces begun, " in output

@@ -77,11 +77,11 @@ def test_a_response_alone_says_that_r7_is_broken() -> None:
 def test_the_json_has_the_rule_and_the_report_reads_it() -> None:
     replayer = Replayer(PythonTarget("kip-848"), 50)
     replayer.replay(decoded(BASIC))
-    said = to_json(replayer.result, "python", "kip-848")
-    failure = said["failures"][0]
+    report = to_json(replayer.result, "python", "kip-848")
+    failure = report["failures"][0]
     assert failure["rules"][0]["requirement"] == "R7"
     assert {one["requirement"] for one in failure["differences"]} >= {"R3", "P1"}
-    assert read_back(Fields(said, "a", "a")).failures[0].rules == replayer.result.failures[0].rules
+    assert read_back(Fields(report, "a", "a")).failures[0].rules == replayer.result.failures[0].rules
 
 
 def member(group: Json, name: str) -> Json:

@@ -36,9 +36,9 @@ def failure(target: StdioTarget) -> ConformError:
 
 
 def test_a_target_that_dies_is_reported_with_its_exit_code_and_last_words(tmp_path: Path) -> None:
-    said = failure(program(tmp_path, "sys.stdin.readline(); sys.exit('the disk is gone')")).message
-    assert "closed its output before it answered hello (exit code 1)" in said
-    assert said.endswith("Its standard error ends with: the disk is gone")
+    sentence = failure(program(tmp_path, "sys.stdin.readline(); sys.exit('the disk is gone')")).message
+    assert "closed its output before it answered hello (exit code 1)" in sentence
+    assert sentence.endswith("Its standard error ends with: the disk is gone")
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_a_program_gets_what_json_writes(tmp_path: Path, value: object) -> None:
     echo = "for line in sys.stdin: print(json.dumps({'ok': True, 'said': line}), flush=True)"
     target = program(tmp_path, echo)
     operation = {"op": "hello", "value": value}
-    said = target._ask(operation)["said"]
+    sentence = target._ask(operation)["said"]
     target.close()
-    assert said.isascii()
-    assert json.loads(said) == json.loads(json.dumps(operation))
+    assert sentence.isascii()
+    assert json.loads(sentence) == json.loads(json.dumps(operation))
 
 
 def test_a_target_that_ends_before_its_first_request(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
 
 
 def test_a_silent_target_runs_into_the_time_out(tmp_path: Path) -> None:
-    said = failure(program(tmp_path, "time.sleep(600)", timeout_s=0.3)).message
-    assert "did not answer hello within 0.3 s" in said
-    assert said.endswith("Its standard error is empty.")
+    sentence = failure(program(tmp_path, "time.sleep(600)", timeout_s=0.3)).message
+    assert "did not answer hello within 0.3 s" in sentence
+    assert sentence.endswith("Its standard error is empty.")
 
 
 def test_a_target_that_does_not_read_runs_into_the_time_out(tmp_path: Path) -> None:

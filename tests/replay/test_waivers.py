@@ -52,8 +52,8 @@ def test_a_waiver_with_the_words_of_a_cause_is_led_to_the_signature() -> None:
     """The causes of a replay name values, `group.state Stable -> Empty`; a signature names the place."""
     accepted = waivers("Heartbeat/revoke/NONE: group.state Stable")
     assert not accepted.covers("Heartbeat/revoke/NONE: group.state") and not accepted.covers("Leave: x")
-    [said] = accepted.problems()
-    assert said.endswith("has that signature. Did you mean Heartbeat/revoke/NONE: group.state?")
+    [given] = accepted.problems()
+    assert given.endswith("has that signature. Did you mean Heartbeat/revoke/NONE: group.state?")
 
 
 def test_a_waiver_counts_until_the_end_of_its_day() -> None:
@@ -174,8 +174,8 @@ def run(tmp_path: Path, text: str, lie: str) -> tuple[int, str]:
 
 
 def test_the_command_with_waivers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, said = run(tmp_path, "", "greedy")
-    assert (code, "does not conform" in said) == (11, True)
+    code, given = run(tmp_path, "", "greedy")
+    assert (code, "does not conform" in given) == (11, True)
     failures = json.loads((tmp_path / "a.json").read_text())["failures"]
     found = sorted({one["signature"] for failure in failures for one in failure["differences"]})
     text = "".join(WAIVER.format(name, "2999-01-01") for name in found)

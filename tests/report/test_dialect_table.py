@@ -84,7 +84,7 @@ def test_the_models_of_each_dialect_are_those_of_the_manifest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "old", "new", "said"),
+    ("module", "old", "new", "message"),
     [
         ("Dialects.tla", "  \\* H9: responses carry PendingTopicPartitions.\n", "", "has no comment"),
         ("KafkaDialects.tla", "Kafka44 ==\n  [Kafka43", "Kafka44 ==\n  [Kafka39", "Kafka44 cannot be read"),
@@ -92,14 +92,14 @@ def test_the_models_of_each_dialect_are_those_of_the_manifest() -> None:
     ],
 )
 def test_a_module_that_cannot_be_read_is_named(
-    tmp_path: Path, module: str, old: str, new: str, said: str
+    tmp_path: Path, module: str, old: str, new: str, message: str
 ) -> None:
     for name in ("Dialects.tla", "KafkaDialects.tla"):
         shutil.copy(SPEC / name, tmp_path)
     text = (tmp_path / module).read_text(encoding="utf-8")
     assert old in text
     (tmp_path / module).write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(ConformError, match=said):
+    with pytest.raises(ConformError, match=message):
         departures(tmp_path)
 
 

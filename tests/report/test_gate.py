@@ -154,13 +154,13 @@ def test_waived_differences_are_counted_and_named(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [(WAIVED, "covers nothing"), (WAIVED.replace("2999", "2020"), "expired on 2020-01-01: issue 17")],
 )
-def test_a_waiver_that_is_unused_or_expired_fails(here: Path, text: str, said: str) -> None:
+def test_a_waiver_that_is_unused_or_expired_fails(here: Path, text: str, message: str) -> None:
     Path("waivers.toml").write_text(text)
     result, data = gate(COUNTER, args=("--waivers", "waivers.toml"))
-    assert (result.exit_code, said in result.output) == (NOT_CONFORMANT, True)
+    assert (result.exit_code, message in result.output) == (NOT_CONFORMANT, True)
     assert result.output.splitlines()[-1].endswith("(11): waivers accepted")
     assert {step["name"]: step["exit_code"] for step in data["steps"]}["accepted"] == NOT_CONFORMANT
     assert data["waived"] == []
@@ -199,21 +199,21 @@ def test_work_that_exceeds_its_time_has_failed(here: Path) -> None:
 STDIO = f"stdio:{sys.executable} -m coordinator --stdio"
 
 
-def seeds(here: Path, **asked: Any) -> GateOptions:
+def seeds(here: Path, **request: Any) -> GateOptions:
     """Nothing but random schedules, on a coordinator in a process of its own."""
     write(Path("spec/manifest.json"), {"models": [COUNTER]})
     manifest = read_manifest(Path("spec/manifest.json"))
-    more = {"seconds": 100.0, "target": STDIO, "kinds": frozenset({"simulate"}), "seeds": 3, **asked}
+    more = {"seconds": 100.0, "target": STDIO, "kinds": frozenset({"simulate"}), "seeds": 3, **request}
     return GateOptions(manifest, here / "traces", here, **more)
 
 
 def test_random_work_ends_with_the_time_and_the_output_says_so(here: Path) -> None:
-    asked = seeds(here)
+    request = seeds(here)
     clock = iter([0.0, 0.0, 0.0, *[1.0] * 1_000, 99.0, *[101.0] * 1_000])
-    gate = Gate(asked, now=lambda: next(clock))
+    gate = Gate(request, now=lambda: next(clock))
     done = [gate.run(step, silent) for step in gate.steps() if not step.left_out]
     assert [one.outcome for one in done] == [Outcome.DONE, Outcome.CUT, Outcome.CUT]
-    data = to_json(asked, done)
+    data = to_json(request, done)
     assert data["exit_code"] == HOLDS
     assert data["cut"] == [f"simulate seed {n}: the 1.66667 minutes of the gate are over" for n in (849, 850)]
     cases = ElementTree.fromstring(junit(done).encode()).findall(".//testcase")
@@ -223,11 +223,11 @@ def test_random_work_ends_with_the_time_and_the_output_says_so(here: Path) -> No
 
 
 def test_a_gate_that_does_nothing_has_failed(here: Path) -> None:
-    asked = seeds(here, seconds=-1)
-    gate = Gate(asked)
+    request = seeds(here, seconds=-1)
+    gate = Gate(request)
     done = [gate.run(step, silent) for step in gate.steps()]
     assert {one.outcome for one in done} == {Outcome.CUT, Outcome.LEFT_OUT}
-    assert to_json(asked, done)["exit_code"] == ENGINE_FAILED
+    assert to_json(request, done)["exit_code"] == ENGINE_FAILED
     result = gate_only("evidence")
     assert (result.exit_code, "There is nothing to do" in result.output) == (USAGE, True)
 
@@ -241,8 +241,8 @@ def test_random_schedules_find_a_coordinator_that_departs(here: Path) -> None:
     """The coordinator's name is of one dialect, and it speaks another: a fenced member stays in the group."""
     program = here / "departs.py"
     program.write_text(DEPARTS)
-    asked = seeds(here, target=f"stdio:{sys.executable} {program}", seeds=1)
-    gate = Gate(asked)
+    request = seeds(here, target=f"stdio:{sys.executable} {program}", seeds=1)
+    gate = Gate(request)
     (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
     assert done.exit_code == NOT_CONFORMANT
     assert "FENCED_MEMBER_EPOCH" in done.message and "again: conform compare" in done.message
@@ -276,10 +276,10 @@ def test_whole_groups_around_a_coordinator_with_a_bug_violate_an_invariant(
 def test_random_behaviours_of_a_model_are_replayed(here: Path) -> None:
     manifest = read_manifest(ROOT / "spec" / "manifest.json")
     kinds = frozenset({"random"})
-    asked = GateOptions(
+    request = GateOptions(
         manifest, here / "traces", here, 600, limits=Limits("512m"), kinds=kinds, seeds=1, seed=7
     )
-    gate = Gate(asked)
+    gate = Gate(request)
     (done,) = (gate.run(step, silent) for step in gate.steps() if not step.left_out)
     assert (done.step.name, done.exit_code) == ("MCSimulate seed 7", HOLDS), done.message
     assert done.details["traces"] == len(list((here / "random" / "MCSimulate-7").glob("*.itf.json"))) == 20
@@ -308,8 +308,8 @@ def test_traces_of_what_kafka_alone_does_are_for_kafka_alone(here: Path) -> None
     name = "kafka/kafka-4.2"
     shutil.copytree(ROOT / "traces" / name, here / "traces" / name)
     for target, judged in (("kafka:4.2.1", True), ("python", False)):
-        asked = seeds(here, target=target, dialect="kafka-4.2", kinds=frozenset({"replay"}))
-        (step,) = [step for step in steps_of(asked) if step.name == name]
+        request = seeds(here, target=target, dialect="kafka-4.2", kinds=frozenset({"replay"}))
+        (step,) = [step for step in steps_of(request) if step.name == name]
         assert (not step.left_out) == judged
 
 
@@ -324,8 +324,8 @@ def test_traces_of_every_kind_are_replayed_and_a_broken_one_fails(here: Path, fo
         and state["step"]["action"] in ("Join", "JoinGroup", "ShareJoin")
     )
     state: Any = trace.states[at]
-    said = state["step"]["response"]
-    wrong = said.set("generation" if "generation" in said else "epoch", 77)
+    given = state["step"]["response"]
+    wrong = given.set("generation" if "generation" in given else "epoch", 77)
     trace.states[at] = frozendict({**state, "step": state["step"].set("response", wrong)})
     write_trace(here / "traces" / folder / "broken.itf.json", trace)
     result, data = gate(COUNTER, args=("--only", "replay"))
@@ -428,18 +428,18 @@ def test_the_page_says_what_failed_was_cut_left_out_and_waived(here: Path) -> No
     Path("waivers.toml").write_text(WAIVED)
     waivers = read_waivers(Path("waivers.toml"), date(2026, 1, 1))
     assert waivers.covers("Join/advance/NONE: response.memberEpoch")
-    asked = GateOptions(read_manifest(Path("spec/manifest.json")), here, here, 60, waivers=waivers)
+    request = GateOptions(read_manifest(Path("spec/manifest.json")), here, here, 60, waivers=waivers)
     done = [
         failed_replay(here),
         Done(Step("evidence", "Proof"), HOLDS, "holds, evidence accepted", 0, {}),
         Done(Step("simulate", "seed 1"), HOLDS, "the time is over", 0, {}, Outcome.CUT),
         Done(Step("check", "A"), HOLDS, "not asked for", 0, {}, Outcome.LEFT_OUT),
     ]
-    text = page(asked, done)
+    text = page(request, done)
     assert [text.count(f'<section id="{name}"') for name in SECTIONS] == [1] * len(SECTIONS)
     assert "step 1: &lt;Join&gt;" in text and "issue 17" in text
     assert "An implementation does not conform (11): replay corpus" in text
-    assert "| simulate seed 1 | cut |" in markdown(asked, done)
+    assert "| simulate seed 1 | cut |" in markdown(request, done)
     assert "http" not in text
 
 

@@ -134,7 +134,7 @@ def test_seeded_bugs_and_what_caught_them(tmp_path: Path) -> None:
     assert report(build).exit_code == HOLDS
     shown = page(build)
     assert "1 of 1 are caught." in shown.text
-    assert all(str(said) in shown.text for said in MUTANT.values())
+    assert all(str(given) in shown.text for given in MUTANT.values())
     write(build / "mutants.json", [MUTANT, {**MUTANT, "mutant": "02-alive.patch", "caught_by": None}])
     assert report(build).exit_code == EVIDENCE_MISSING
     assert "Seeded bugs that nothing catches: 02-alive.patch." in page(build).text
@@ -235,18 +235,18 @@ def test_a_picture_that_is_cut_off_and_a_folder_that_is_not_there(tmp_path: Path
     result = report(build)
     assert (result.exit_code, "is not SVG or is cut off" in result.output) == (USAGE, True)
     result = report(tmp_path / "nothing")
-    said = " ".join(result.output.split())
-    assert (result.exit_code, "There is no folder" in said) == (USAGE, True)
-    assert "conform replay, check, exhaust, generate and others write results with --json" in said
+    sentence = " ".join(result.output.split())
+    assert (result.exit_code, "There is no folder" in sentence) == (USAGE, True)
+    assert "conform replay, check, exhaust, generate and others write results with --json" in sentence
 
 
 def test_the_folder_of_results_is_not_the_build_folder_around_it(tmp_path: Path) -> None:
     build = good_build(tmp_path)
     given = str(build / "results")
     result = CliRunner().invoke(app, ["report", "--results", given])
-    said = " ".join(result.output.split())
+    sentence = " ".join(result.output.split())
     assert result.exit_code == USAGE
-    assert f"conform report --results {build}" in said, "the folder that was meant"
+    assert f"conform report --results {build}" in sentence, "the folder that was meant"
     assert not (build / "results" / "report").exists()
 
 
@@ -255,8 +255,8 @@ def test_steps_that_exhaust_left_out_are_counted_beside_what_holds(tmp_path: Pat
     file = build / "results" / "exhaust-MCTour.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "left_out": {"static members": 1116}}))
     assert report(build).exit_code == 0
-    said = (build / "report" / "index.html").read_text()
-    assert '<td class="n">1,116</td>' in said and "what was not left out holds" in said
+    given = (build / "report" / "index.html").read_text()
+    assert '<td class="n">1,116</td>' in given and "what was not left out holds" in given
 
 
 def test_steps_that_a_vendor_need_not_run_do_not_fail(tmp_path: Path) -> None:
@@ -266,5 +266,5 @@ def test_steps_that_a_vendor_need_not_run_do_not_fail(tmp_path: Path) -> None:
         result = report(build)
         needed = target == "python"
         assert ("There is no result of `conform exhaust`" in result.output) == needed
-        said = "not needed to judge stdio:./mine: conform check, conform exhaust, conform generate"
-        assert (said in " ".join(page(build).text.split())) != needed
+        sentence = "not needed to judge stdio:./mine: conform check, conform exhaust, conform generate"
+        assert (sentence in " ".join(page(build).text.split())) != needed

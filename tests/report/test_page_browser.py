@@ -104,9 +104,9 @@ def browse(page: Path, tmp_path: Path) -> Browse:
             check=True,
         )  # fmt: skip
         assert "CONSOLE" not in ended.stderr, ended.stderr
-        said = re.search(r'<body[^>]* data-did="([^"]*)"', ended.stdout)
-        assert said, ended.stderr
-        did, wrong, fetched = json.loads(said[1].replace("&quot;", '"').replace("&amp;", "&"))
+        output = re.search(r'<body[^>]* data-did="([^"]*)"', ended.stdout)
+        assert output, ended.stderr
+        did, wrong, fetched = json.loads(output[1].replace("&quot;", '"').replace("&amp;", "&"))
         assert (wrong, fetched) == ([], [])
         return did
 
@@ -156,7 +156,7 @@ FILTER = """
 
 
 def test_the_filters_of_requirements(browse: Browse) -> None:
-    everything, letters, only, both, words, said, all_again = browse(
+    everything, letters, only, both, words, given, all_again = browse(
         f"""
         const of = "requirements"; {FILTER}
         const everything = shown().length, letters = {{}};
@@ -180,7 +180,7 @@ def test_the_filters_of_requirements(browse: Browse) -> None:
     assert all(right and 0 < count <= everything for count, right in letters.values())
     assert sum(count for name, (count, _) in letters.items() if name) == letters[""][0] == everything
     assert "D3" in only and "R1" not in only and 0 < both < len(only)
-    assert 0 < words < 5 and said == f"{words} of {everything}"
+    assert 0 < words < 5 and given == f"{words} of {everything}"
 
 
 def test_the_filter_of_models_unfolds_what_it_finds(browse: Browse) -> None:

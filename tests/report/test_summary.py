@@ -146,9 +146,9 @@ def test_branches_that_count_are_those_of_the_specification() -> None:
 def test_error_codes_that_count_are_those_of_the_dialect() -> None:
     modules = ("Coordinator.tla", "Dialects.tla", "Offsets.tla", "ClientAssignors.tla", "Admission.tla")
     text = "".join((ROOT / "spec" / name).read_text() for name in modules)
-    said = set(re.findall(r'"((?:[A-Z]+_)+[A-Z]+|NONE)"', text))
+    given = set(re.findall(r'"((?:[A-Z]+_)+[A-Z]+|NONE)"', text))
     others = {"GROUP_ID_NOT_FOUND", "FENCED_INSTANCE_ID"}  # of dialects (UnknownGroupError, InstanceChecked)
-    assert set(ERRORS) == said - others
+    assert set(ERRORS) == given - others
 
 
 def test_coverage_adds_up_replays(tmp_path: Path) -> None:

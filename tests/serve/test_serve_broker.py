@@ -203,10 +203,10 @@ def test_a_fetch_waits_for_the_next_record() -> None:
 def test_metadata_by_the_id_of_a_topic(name: str | None) -> None:
     """librdkafka sends null for the name, Kafka's consumer in Java the empty text."""
     made = broker({"foo": 2, "bar": 1})
-    asked = {"topicId": made._cluster.topics["bar"].id, "name": name}
-    [topic] = ask(made, 3, 12, {"topics": [asked], "allowAutoTopicCreation": False})["topics"]
+    request = {"topicId": made._cluster.topics["bar"].id, "name": name}
+    [topic] = ask(made, 3, 12, {"topics": [request], "allowAutoTopicCreation": False})["topics"]
     assert (topic["errorCode"], topic["name"], len(topic["partitions"])) == (0, "bar", 1)
-    gone = {**asked, "topicId": str(UUID(int=99))}
+    gone = {**request, "topicId": str(UUID(int=99))}
     [topic] = ask(made, 3, 12, {"topics": [gone], "allowAutoTopicCreation": False})["topics"]
     assert (topic["errorCode"], topic["topicId"]) == (100, str(UUID(int=99)))
 

@@ -70,13 +70,13 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
             client.close()
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly(told: signal.Signals) -> None:
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(answer: signal.Signals) -> None:
     port = free_port()
     with program("--topic", "foo:2", port=port) as run:
         client = Connection("127.0.0.1", port)
         assert client.call("Metadata", 9, {"topics": None})["topics"][0]["name"] == "foo"
-        run.send_signal(told)
+        run.send_signal(answer)
         output, errors = run.communicate(timeout=60)
         client.close()
     assert (run.returncode, output, "Traceback" in errors) == (0, "stopped; 1 connections were open\n", False)

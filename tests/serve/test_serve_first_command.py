@@ -26,12 +26,12 @@ def test_the_traces_are_those_of_the_identified_dialect(dialect: str, traces: st
     with serving(topics={}, dialect=dialect, settings={}) as (_, port):
         words = ["replay", "--target", f"broker:127.0.0.1:{port}", "--json", str(result)]
         ended = CliRunner().invoke(app, words)
-    said = json.loads(result.read_text())
-    assert said["dialect"] == traces
+    report = json.loads(result.read_text())
+    assert report["dialect"] == traces
     assert f"\n  {traces}\n  undecided, for want of a probe" in ended.output
-    assert said["traces"] == len(trace_files(own_traces(traces)))
-    assert (ended.exit_code == HOLDS) == (said["differences"] == 0)
-    assert said["differences"] == 0 or dialect != traces
+    assert report["traces"] == len(trace_files(own_traces(traces)))
+    assert (ended.exit_code == HOLDS) == (report["differences"] == 0)
+    assert report["differences"] == 0 or dialect != traces
     assert ("if you know that it is another of these, say so: --dialect " in ended.output) == (
         dialect != traces
     )
@@ -43,13 +43,13 @@ def test_the_gate_of_a_broker(tmp_path: Path) -> None:
         ended = CliRunner().invoke(
             app, ["gate", "--target", f"broker:127.0.0.1:{port}", "--out", str(tmp_path)]
         )
-    said = json.loads((tmp_path / "gate.json").read_text())
-    steps = [(step["kind"], step["outcome"]) for step in said["steps"]]
+    report = json.loads((tmp_path / "gate.json").read_text())
+    steps = [(step["kind"], step["outcome"]) for step in report["steps"]]
     assert steps[:3] == [("doctor", "done"), ("identify", "done"), ("replay", "done")]
     assert {kind for kind, outcome in steps[3:] if outcome == "left out"} == set(KINDS)
     assert "level: observable" in ended.output
     assert re.search(r"identify dialect: ok \(.* s\): kafka-4\.4", ended.output)
-    assert (ended.exit_code, said["steps"][2]["name"]) == (HOLDS, "dialects/kafka-4.4")
+    assert (ended.exit_code, report["steps"][2]["name"]) == (HOLDS, "dialects/kafka-4.4")
 
 
 def test_nothing_is_hidden_after_some_differences(tmp_path: Path) -> None:
@@ -59,6 +59,6 @@ def test_nothing_is_hidden_after_some_differences(tmp_path: Path) -> None:
     files = [str(file) for file in trace_files([kit_folder("traces") / "corpus"]) if "simulate" in file.name]
     words = ["replay", *files[:2], "--target", target, "--dialect", "kafka-4.2", "--json", str(result)]
     ended = CliRunner().invoke(app, words)
-    said = json.loads(result.read_text())
-    assert (ended.exit_code, said["not_judged"]) == (NOT_CONFORMANT, 0)
-    assert said["differences"] > 20
+    report = json.loads(result.read_text())
+    assert (ended.exit_code, report["not_judged"]) == (NOT_CONFORMANT, 0)
+    assert report["differences"] > 20

@@ -17,10 +17,10 @@ OFFSET_FETCH, CONSUMER_GROUP_HEARTBEAT, DESCRIBE_CONFIGS = 9, 68, 32
 
 
 def test_the_assignment_has_another_name_in_kafka() -> None:
-    told = {"errorCode": 0, "memberEpoch": 3, "assignment": {"assignedTopicPartitions": OWNED}}
+    answer = {"errorCode": 0, "memberEpoch": 3, "assignment": {"assignedTopicPartitions": OWNED}}
     kafka = {"errorCode": 0, "memberEpoch": 3, "assignment": {"topicPartitions": OWNED}}
-    assert GROUP_APIS[CONSUMER_GROUP_HEARTBEAT].answered(1, [told]) == kafka
-    assert from_kafka(Form(HEARTBEAT, 1, {}, {}), kafka, Names("run")) == told
+    assert GROUP_APIS[CONSUMER_GROUP_HEARTBEAT].answered(1, [answer]) == kafka
+    assert from_kafka(Form(HEARTBEAT, 1, {}, {}), kafka, Names("run")) == answer
 
 
 def test_fields_that_kafkas_assignment_lacks_are_left_out() -> None:
@@ -57,7 +57,7 @@ def test_an_old_fetch_names_no_member() -> None:
 def test_a_group_is_resource_32_in_kafka_and_16_in_the_text() -> None:
     kinds = [of_other_type({"resourceType": kind})["resourceType"] for kind in (32, 16, 2, 4)]
     assert kinds == [16, 32, 2, 4]
-    asked = GROUP_APIS[DESCRIBE_CONFIGS].requests(
+    request = GROUP_APIS[DESCRIBE_CONFIGS].requests(
         4, {"resources": [{"resourceType": 32, "resourceName": "g"}]}
     )
-    assert asked == [{"resources": [{"resourceType": 16, "resourceName": "g"}]}]
+    assert request == [{"resources": [{"resourceType": 16, "resourceName": "g"}]}]

@@ -78,9 +78,9 @@ def test_a_topic_of_a_live_consumer_group_keeps_its_offsets(subscription: dict[s
     assert committed(made) == {"foo-0"}
 
 
-def classic(made: Broker, clock: SimulatedClock, kind: str, *told: str) -> None:
+def classic(made: Broker, clock: SimulatedClock, kind: str, *answer: str) -> None:
     """A classic group "c" whose members have joined, each with the same metadata in all protocols."""
-    for metadata in told:
+    for metadata in answer:
         protocols = [{"name": name, "metadata": metadata} for name in ("range", "sticky")]
         body = {"groupId": "c", "sessionTimeoutMs": 10000, "rebalanceTimeoutMs": 20000, "memberId": ""}
         body |= {"protocolType": kind, "protocols": protocols}
@@ -91,7 +91,7 @@ def classic(made: Broker, clock: SimulatedClock, kind: str, *told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "answer"),
+    ("kind", "response", "answer"),
     [
         ("consumer", SUBSCRIBES_TO_FOO, {"foo": SUBSCRIBED, "bar": DELETED}),
         ("consumer", "AAA=", {"foo": SUBSCRIBED, "bar": SUBSCRIBED}),
@@ -99,11 +99,11 @@ def classic(made: Broker, clock: SimulatedClock, kind: str, *told: str) -> None:
     ],
     ids=["consumers", "consumers that cannot be read", "another protocol type"],
 )
-def test_a_live_classic_group(kind: str, told: str, answer: Any) -> None:
+def test_a_live_classic_group(kind: str, response: str, answer: Any) -> None:
     clock = SimulatedClock()
     made = broker({"foo": 2, "bar": 2}, clock=clock)
     commit(made, "c", "foo", "bar")
-    classic(made, clock, kind, told)
+    classic(made, clock, kind, response)
     before = committed(made, "c")
     assert delete(made, "c", "foo", "bar") == answer
     left = set() if answer == NON_EMPTY else {topic for topic, code in answer.items() if code == DELETED}

@@ -60,14 +60,14 @@ def test_a_static_member_in_java_that_restarts_has_its_partitions_back(
 ) -> None:
     """S1: nothing is taken from the other member, and there is no rebalance."""
     with serving(topics={"foo": 4}, rate=20, settings=LONG) as (made, port):
-        said = (*java, port, protocol, "topic", "foo")
-        first, other = start(*said, "one"), start(*said, "two")
+        given = (*java, port, protocol, "topic", "foo")
+        first, other = start(*given, "one"), start(*given, "two")
         until(
             lambda: len(first.owned) == len(other.owned) == 2 and first.owned <= set(first.read), first, other
         )
         owned, taken, epoch = set(first.owned), other.taken, epoch_of(made)
         first.close()
-        again = start(*said, "one")
+        again = start(*given, "one")
         until(lambda: again.owned == owned == set(again.read), again, other)
         assert (other.taken, other.owned, epoch_of(made)) == (taken, ALL - owned, epoch)
         assert made.seen >= SENT_BY_JAVA[protocol], sorted(made.seen)

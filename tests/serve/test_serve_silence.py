@@ -15,7 +15,7 @@ from coordinator.serve.connection import AHEAD, Bounds
 SHORT = Bounds(idle_s=0.3, frame_s=0.3)
 
 
-def asked(connection: socket.socket, data: bytes) -> None:
+def sent(connection: socket.socket, data: bytes) -> None:
     connection.sendall(struct.pack(">i", len(data)) + data)
 
 
@@ -31,7 +31,7 @@ def test_a_request_that_waits_is_answered_after_longer_than_a_connection_may_be_
         socket.create_connection(("127.0.0.1", port), timeout=30) as connection,
     ):
         began = time.monotonic()
-        asked(connection, data)
+        sent(connection, data)
         assert len(connection.recv(1 << 16)) > 4
         assert time.monotonic() - began > 2 * SHORT.idle_s
         assert "idle" not in caplog.text

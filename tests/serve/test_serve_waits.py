@@ -35,9 +35,9 @@ def test_timers_are_waited_for_and_steps_without_time_are_listed() -> None:
         {"Join": 5, "Heartbeat": 2, "RebalanceTimeout": 1, "LeaveTemporarily": 1, "SessionTimeout": 1},
     ]
     assert {(one.reason, one.skipped) for one in result.ended_early} == {(ANOTHER, 4), (NO_TIME, 1)}
-    said = to_json(result, target, "kafka-4.2")
-    assert (said["waited"]["timers"], said["waited"]["budget_s"]) == (2, 10)
-    assert said["skipped"][NO_TIME] == {"traces": 1, "steps": 1}
+    report = to_json(result, target, "kafka-4.2")
+    assert (report["waited"]["timers"], report["waited"]["budget_s"]) == (2, 10)
+    assert report["skipped"][NO_TIME] == {"traces": 1, "steps": 1}
     lines = list(summary(result, target))
     end = f"for 2 timers; 1 trace ends before a timer that was not waited for; 1 of them needs {NO_TIME}"
     assert any(end in line for line in lines)

@@ -54,8 +54,8 @@ def test_without_a_bug_nothing_differs(traces: list[DecodedTrace]) -> None:
 def _without_a_bump(group: ShareGroup, topics: Any, request: Any) -> ShareGroup:
     """Q3: a change of topics goes unnoticed."""
     after = UPDATED(group, topics, request)
-    said = after.members[request.member_id].subscription != group.member(request.member_id).subscription
-    return after if said else replace(after, epoch=group.epoch, metadata=group.metadata)
+    given = after.members[request.member_id].subscription != group.member(request.member_id).subscription
+    return after if given else replace(after, epoch=group.epoch, metadata=group.metadata)
 
 
 def _bumped_always(group: ShareGroup, topics: Any, request: Any) -> ShareGroup:

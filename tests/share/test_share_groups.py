@@ -17,10 +17,10 @@ CLIENT = {"id": "c", "host": "/127.0.0.1", "principal": "User:u"}
 Json = dict[str, Any]
 
 
-def beat(coordinator: Coordinator, member: str, epoch: int, group: str = "g", **said: Any) -> Json:
+def beat(coordinator: Coordinator, member: str, epoch: int, group: str = "g", **given: Any) -> Json:
     """ShareGroupHeartbeat; a join names the topic."""
     names = {"subscribedTopicNames": ["foo"]} if epoch == 0 else {}
-    body = {"groupId": group, "memberId": member, "memberEpoch": epoch, **names, **said}
+    body = {"groupId": group, "memberId": member, "memberEpoch": epoch, **names, **given}
     return coordinator.request(API, 1, CLIENT, body)
 
 
@@ -73,7 +73,7 @@ def test_a_group_id_is_of_one_kind(coordinator: Coordinator) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         {"groupId": ""},
         {"rackId": ""},
@@ -82,10 +82,10 @@ def test_a_group_id_is_of_one_kind(coordinator: Coordinator) -> None:
         {"subscribedTopicNames": [""]},
     ],
 )
-def test_requests_that_a_client_may_not_send(coordinator: Coordinator, said: Json) -> None:
+def test_requests_that_a_client_may_not_send(coordinator: Coordinator, answer: Json) -> None:
     """Q7: what no model has; nothing changes."""
     end = coordinator.end
-    refused = beat(coordinator, **{"member": "m1", "epoch": 0, **said})
+    refused = beat(coordinator, **{"member": "m1", "epoch": 0, **answer})
     assert refused["errorCode"] == ErrorCode.INVALID_REQUEST
     assert refused["errorMessage"]
     assert coordinator.end == end
@@ -159,5 +159,5 @@ def test_records_have_the_size_of_kafkas() -> None:
     )
     empty = ShareRecord(TARGET_MEMBER, "g", "m1", {"topicPartitions": []})
     assert record_bytes(target) - record_bytes(empty) >= 16 + 4 + 4
-    said = {"rackId": None, "clientId": "c", "clientHost": "h", "subscribedTopicNames": ["foo"]}
-    assert record_bytes(ShareRecord(MEMBER, "g", "m1", said)) >= 2 + 1 + 2 + 2 + 1 + 4 + 1
+    body = {"rackId": None, "clientId": "c", "clientHost": "h", "subscribedTopicNames": ["foo"]}
+    assert record_bytes(ShareRecord(MEMBER, "g", "m1", body)) >= 2 + 1 + 2 + 2 + 1 + 4 + 1

@@ -28,14 +28,14 @@ def halves(item: int) -> Iterator[int]:
 @pytest.mark.parametrize("at_once", [1, 40, 10_000])
 def test_gives_what_one_question_after_the_other_gives(fails: Fails, at_once: int) -> None:
     items = list(range(32))
-    asked: list[tuple[int, ...]] = []
+    request: list[tuple[int, ...]] = []
 
     def answer(questions: Sequence[Sequence[int]]) -> list[bool]:
-        asked.extend(tuple(question) for question in questions)
+        request.extend(tuple(question) for question in questions)
         return [fails(question) for question in questions]
 
     assert shrink_together(items, answer, at_once, halves) == shrink(items, fails, simpler=halves)
-    assert len(asked) == len(set(asked))
+    assert len(request) == len(set(request))
 
 
 def test_few_runs_of_the_oracle() -> None:

@@ -134,8 +134,8 @@ def test_a_trace_of_another_kind_is_cut_after_the_step_that_fails(
     path, result = shrunk(tmp_path / trace.name, "python", tmp_path)
     kept = result["kept"]
     assert isinstance(kept, int) and isinstance(result["steps"], int) and 0 < kept < result["steps"]
-    said = capsys.readouterr().out
-    assert f"cut after step {result['failing']} of {result['steps']}, the first that fails" in said
+    output = capsys.readouterr().out
+    assert f"cut after step {result['failing']} of {result['steps']}, the first that fails" in output
     assert [one.index for one in replay_files([path], "python").failures] == [kept]
 
 

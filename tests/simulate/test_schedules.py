@@ -136,9 +136,9 @@ def test_every_target_that_is_computed_was_scripted_and_is_legal(dialect: str) -
 
 def scripted_plain_heartbeats(epoch: int) -> list[bool]:
     """Tell if heartbeats that say nothing new have a script, after topics and a request of that epoch."""
-    said = {"instanceId": None, "subscribedTopicNames": ["foo"], "rebalanceTimeoutMs": 5000}
+    fields = {"instanceId": None, "subscribedTopicNames": ["foo"], "rebalanceTimeoutMs": 5000}
     held: Json = {"assigned": [], "pendingRevocation": [], "target": []}
-    member = {"memberId": "m1", "memberEpoch": 1, "previousMemberEpoch": 1, **said, **held}
+    member = {"memberId": "m1", "memberEpoch": 1, "previousMemberEpoch": 1, **fields, **held}
     group = {"groupEpoch": 1, "assignmentEpoch": 1, "members": [member], "timers": []}
     found = []
     for seed in range(10):

@@ -186,10 +186,10 @@ def test_a_target_that_lacks_what_is_needed_is_refused() -> None:
 
 
 def test_progress_is_printed_for_every_step() -> None:
-    told: list[int] = []
+    answer: list[int] = []
 
     def progress(so_far: Simulated) -> None:
-        told.append(so_far.steps)
+        answer.append(so_far.steps)
 
     simulate(Pair(PythonTarget("kafka-4.2"), PythonTarget("kafka-4.2")), 1, 50, 20, progress=progress)
-    assert told == list(range(1, 51))
+    assert answer == list(range(1, 51))

@@ -29,12 +29,12 @@ SIGNATURE = "LeaveTemporarily/NONE: group.timers[session].deadlineMs"
 def test_a_simulation_without_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = tmp_path / "result.json"
     command("python", OTHER, steps=400, length=100, out=tmp_path, json_file=result)
-    said = capsys.readouterr().out
-    assert "runs, 400 steps compared on python (kip-848) and stdio:" in said
-    assert "0 kinds of differences, in 0 runs" in said
-    assert "left out: regular expressions: " in said
+    output = capsys.readouterr().out
+    assert "runs, 400 steps compared on python (kip-848) and stdio:" in output
+    assert "0 kinds of differences, in 0 runs" in output
+    assert "left out: regular expressions: " in output
     again = f"again: conform compare --target python --against {shlex.quote(OTHER)}"
-    assert f"{again} --steps 400 --length 100 --seed 848\n" in said
+    assert f"{again} --steps 400 --length 100 --seed 848\n" in output
     data = json.loads(result.read_text())
     assert (data["steps"], data["seed"], data["differences"], data["found"]) == (400, 848, 0, [])
     assert sum(data["ways"].values()) == 400
@@ -47,12 +47,12 @@ def test_a_difference_is_explained_and_can_be_seen_again(
     with pytest.raises(ConformError, match=f"differ: {SIGNATURE.split('[')[0]}") as caught:
         command("python", BUG, "kafka-4.2", steps=3000, out=tmp_path, json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     (path,) = (
         tmp_path / name for name in ("LeaveTemporarily-NONE-group-timers-session-deadlineMs-848.json",)
     )
-    assert f"shrunk to 3 operations: {path}" in said
-    shown = said[said.index(SIGNATURE) :].splitlines()
+    assert f"shrunk to 3 operations: {path}" in output
+    shown = output[output.index(SIGNATURE) :].splitlines()
     assert [line.split(" {")[0] for line in shown[2:5]] == [
         "  1. Join",
         "  2. Advance",

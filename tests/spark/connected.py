@@ -46,7 +46,7 @@ def main(folder: Path) -> None:
     )
     with spark_session(Cluster(), folder / "spark.log") as spark:
         register(spark)
-        told: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "session": type(spark).__module__,
             "context": context(spark),
             "itf": spark.read.format("itf").load(str(GOLDEN / "basic.itf.json")).count(),
@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
             "result": exhaust(job, LIMITS, folder).to_json(),
             "rows": spark.read.parquet("viewfs://kit/tables/verdicts").count(),
         }
-    print(json.dumps(told))
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -33,10 +33,10 @@ def session(folder: Path) -> SparkSession:
     return made
 
 
-def judged(folder: Path, **asked: Any) -> dict[str, Any]:
+def judged(folder: Path, **request: Any) -> dict[str, Any]:
     """The result of a run of the pipeline, or the sentence that it ends with."""
-    cluster = Cluster(settings=asked.pop("settings", {ASKED: "3"}))
-    job = Job("python", "kip-848", str(folder / "out"), cluster=cluster, **asked)
+    cluster = Cluster(settings=request.pop("settings", {ASKED: "3"}))
+    job = Job("python", "kip-848", str(folder / "out"), cluster=cluster, **request)
     try:
         return exhaust(job, Limits("512m"), folder).to_json()
     except ConformError as error:
@@ -51,12 +51,12 @@ def main(folder: Path) -> None:
         (folder / "in" / "deep" / name).write_bytes(golden.with_name(name).read_bytes())
     (folder / "in" / "cut.itf.json").write_text('{"#meta')
     before = spark.conf.get(ASKED)
-    asked: dict[str, Any] = {"files": ["viewfs://kit/in"], "tables": "viewfs://kit/tables"}
-    runs = [judged(folder, **asked), judged(folder, **asked)]
-    said = {
+    request: dict[str, Any] = {"files": ["viewfs://kit/in"], "tables": "viewfs://kit/tables"}
+    runs = [judged(folder, **request), judged(folder, **request)]
+    given = {
         "nothing": judged(folder, files=["viewfs://kit/nothing"]),
-        "delta": judged(folder, **asked, format="delta"),
-        "static": judged(folder, **asked, settings={"spark.sql.warehouse.dir": "x"}),
+        "delta": judged(folder, **request, format="delta"),
+        "static": judged(folder, **request, settings={"spark.sql.warehouse.dir": "x"}),
     }
     rows = spark.read.parquet("viewfs://kit/tables/verdicts").count()
     fields = spark.read.parquet("viewfs://kit/tables/findings").schema.fields
@@ -65,7 +65,7 @@ def main(folder: Path) -> None:
         json.dumps(
             {
                 "runs": runs,
-                "said": said,
+                "said": given,
                 "rows": rows,
                 "columns": {field.name: dict(field.metadata) for field in fields},
                 "alive": alive,

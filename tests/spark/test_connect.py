@@ -77,7 +77,7 @@ def server(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def told(server: str, folder: Path) -> Any:
+def client_output(server: str, folder: Path) -> Any:
     """The output of connected.py, which is a client of the server."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "pipeline")])
     words = [sys.executable, str(Path(__file__).with_name("connected.py")), str(folder)]
@@ -95,20 +95,20 @@ def rows(folder: Path, *table: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.sparks
-def test_the_session_is_the_servers(told: Any) -> None:
-    assert told["session"] == "pyspark.sql.connect.session"
-    assert told["context"] == "JVM_ATTRIBUTE_NOT_SUPPORTED"
+def test_the_session_is_the_servers(client_output: Any) -> None:
+    assert client_output["session"] == "pyspark.sql.connect.session"
+    assert client_output["context"] == "JVM_ATTRIBUTE_NOT_SUPPORTED"
 
 
 @pytest.mark.sparks
-def test_the_formats_of_the_kit_are_read_on_the_server(told: Any) -> None:
-    assert told["itf"] == 13 and told["log"] == ["hello", None]
+def test_the_formats_of_the_kit_are_read_on_the_server(client_output: Any) -> None:
+    assert client_output["itf"] == 13 and client_output["log"] == ["hello", None]
 
 
 @pytest.mark.sparks
-def test_each_step_of_a_model_and_of_a_trace_is_judged(told: Any, folder: Path) -> None:
+def test_each_step_of_a_model_and_of_a_trace_is_judged(client_output: Any, folder: Path) -> None:
     """The target has a wrong group epoch when a member leaves."""
-    result, steps = told["result"], rows(folder, "out", "steps", "graph")
+    result, steps = client_output["result"], rows(folder, "out", "steps", "graph")
     judged = [row for row in steps if row["operation"]]
     leaves = [row for row in judged if '"memberEpoch":-1' in row["operation"]]
     assert 0 < len(leaves) < len(judged)
@@ -119,14 +119,14 @@ def test_each_step_of_a_model_and_of_a_trace_is_judged(told: Any, folder: Path) 
 
 
 @pytest.mark.sparks
-def test_findings_page_and_tables_are_written(told: Any, folder: Path) -> None:
+def test_findings_page_and_tables_are_written(client_output: Any, folder: Path) -> None:
     """The tables are where the server alone can reach them by that name."""
-    out, result = folder / "out", told["result"]
+    out, result = folder / "out", client_output["result"]
     assert result["findings"]
     examples = {f"{one['finding']}.itf.json" for one in result["findings"]}
     assert examples <= {path.name for path in (out / "examples").iterdir()}
     assert "Tested are the transitions" in (out / "graph.html").read_text()
     assert result["tables"][0] == "viewfs://kit/tables/findings"
-    assert told["rows"] == result["transitions"] + result["trace_steps"]
+    assert client_output["rows"] == result["transitions"] + result["trace_steps"]
     written = [row["finding"] for row in rows(folder, "tables", "findings")]
     assert sorted(written) == sorted(one["finding"] for one in result["findings"])

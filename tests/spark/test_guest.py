@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def guest_output(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The output of guest.py; a process of its own, since a process has one session."""
     folder = tmp_path_factory.mktemp("guest")
     ended = subprocess.run(
@@ -49,36 +49,36 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.sparks
-def test_a_session_that_others_made_is_used_and_left_as_it_was(told: Any) -> None:
-    first, again = told["runs"]
+def test_a_session_that_others_made_is_used_and_left_as_it_was(guest_output: Any) -> None:
+    first, again = guest_output["runs"]
     assert (first["trace_steps"], first["failed"], first["traces"]) == (12, 0, 1)
     units = {row["unit"] for row in again["timings"]}  # a summary is made of the tables in each run
     assert {unit for unit in units if not unit.startswith("summary/")} <= {"start"}
-    assert told["alive"] == 3 and told["settings"] == ["200", "200"]
+    assert guest_output["alive"] == 3 and guest_output["settings"] == ["200", "200"]
 
 
 @pytest.mark.sparks
-def test_files_and_tables_are_where_only_spark_can_reach_them(told: Any) -> None:
+def test_files_and_tables_are_where_only_spark_can_reach_them(guest_output: Any) -> None:
     """A scenario whose trace is beside it is not read twice; a file that is cut off is in the quarantine."""
-    first, again = told["runs"]
+    first, again = guest_output["runs"]
     assert first["quarantined"] == 1
     assert first["tables"][0] == "viewfs://kit/tables/findings" and len(first["tables"]) == 4
-    assert told["rows"] == again["trace_steps"] == 12  # after two runs
+    assert guest_output["rows"] == again["trace_steps"] == 12  # after two runs
 
 
 @pytest.mark.sparks
-def test_columns_of_published_tables_say_what_they_mean(told: Any) -> None:
+def test_columns_of_published_tables_say_what_they_mean(guest_output: Any) -> None:
     meanings = {name: {"comment": text, "schema_version": 1} for name, text in MEANINGS["findings"].items()}
-    assert told["columns"] == meanings
+    assert guest_output["columns"] == meanings
 
 
 @pytest.mark.sparks
-def test_an_error_of_spark_is_reported(told: Any) -> None:
-    said = told["said"]
-    assert said["nothing"]["error"].startswith("Spark cannot read the input viewfs://kit/nothing: ")
-    assert said["delta"]["error"].startswith("This Spark session has no Delta Lake: give its package")
-    assert said["delta"]["exit_code"] == 3
-    assert "does not change spark.sql.warehouse.dir: leave out that --conf" in said["static"]["error"]
+def test_an_error_of_spark_is_reported(guest_output: Any) -> None:
+    sentence = guest_output["said"]
+    assert sentence["nothing"]["error"].startswith("Spark cannot read the input viewfs://kit/nothing: ")
+    assert sentence["delta"]["error"].startswith("This Spark session has no Delta Lake: give its package")
+    assert sentence["delta"]["exit_code"] == 3
+    assert "does not change spark.sql.warehouse.dir: leave out that --conf" in sentence["static"]["error"]
 
 
 def test_settings_are_pairs() -> None:
@@ -99,12 +99,14 @@ def test_a_format_is_known_and_has_a_place() -> None:
 
 def test_an_error_of_java_or_grpc_is_reported_by_its_reason() -> None:
     """Delta for another version of Spark fails so."""
-    said = "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
-    assert reason_of(ValueError(said)) == "java.lang.NoSuchMethodError: 'void x()'"
+    sentence = (
+        "An error occurred while calling o559.save.\n: java.lang.NoSuchMethodError: 'void x()'\n\tat y\n"
+    )
+    assert reason_of(ValueError(sentence)) == "java.lang.NoSuchMethodError: 'void x()'"
     assert reason_of(ValueError("[PATH_EXISTS] It is there.\n\nMore")) == "[PATH_EXISTS] It is there"
     assert reason_of(ValueError()) == "ValueError"
-    told = '<_Rendezvous of RPC:\n\tstatus = 12\n\tdetails = "no such service."\n\tx = ""\n>'
-    assert reason_of(ValueError(told)) == "no such service"
+    answer = '<_Rendezvous of RPC:\n\tstatus = 12\n\tdetails = "no such service."\n\tx = ""\n>'
+    assert reason_of(ValueError(answer)) == "no such service"
 
 
 def test_a_place_with_a_scheme_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +164,8 @@ def test_an_unusable_server_of_spark_connect_is_an_error(tmp_path: Path) -> None
     environment = {**os.environ, "SPARK_REMOTE": "sc://127.0.0.1:1"}
     ended = subprocess.run(words, env=environment, capture_output=True, text=True)
     assert ended.returncode == 3, ended.stderr
-    said = ended.stderr.splitlines()[-1]
-    assert said == (
+    output = ended.stderr.splitlines()[-1]
+    assert output == (
         "conform: The Spark Connect server sc://127.0.0.1:1, which SPARK_REMOTE names, cannot be reached at "
         "127.0.0.1:1: Connection refused. Start it (sbin/start-connect-server.sh of Spark), name another "
         "one, or leave out SPARK_REMOTE, and Spark runs on this machine."

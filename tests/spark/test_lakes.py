@@ -38,8 +38,8 @@ def test_a_second_run_writes_the_same_rows_and_meanings_of_columns(name: str, tm
         text=True,
     )
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(ended.stdout.splitlines()[-1])
-    first, second = told["first"], told["second"]
+    output = json.loads(ended.stdout.splitlines()[-1])
+    first, second = output["first"], output["second"]
     assert first == second
     names = [place.replace("/", ".").split(".")[-1] for place in first]
     assert names == list(MEANINGS)
@@ -48,9 +48,9 @@ def test_a_second_run_writes_the_same_rows_and_meanings_of_columns(name: str, tm
         assert comments == MEANINGS[table]
         if name == "delta":
             assert {known["schema_version"] for known in content["columns"].values()} == {SCHEMA_VERSION}
-    assert told["version"] == (str(SCHEMA_VERSION) if name == "iceberg" else "")
+    assert output["version"] == (str(SCHEMA_VERSION) if name == "iceberg" else "")
     rows = {table: len(content["rows"]) for table, content in zip(names, second.values(), strict=True)}
-    result = told["results"][1]
+    result = output["results"][1]
     assert rows["findings"] == len(result["findings"]) > 0
     assert rows["verdicts"] == result["trace_steps"] > 0
     assert rows["coverage"] > 0 and rows["quarantine"] == 0

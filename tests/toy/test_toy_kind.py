@@ -103,5 +103,5 @@ def test_gate(kit: Path) -> None:
 
 @pytest.mark.sparks
 def test_exhaust(kit: Path) -> None:
-    said = done(kit, "exhaust", "MCToy", "--target", "python")
-    assert "414 steps over 34 coordinator states hold" in said
+    report = done(kit, "exhaust", "MCToy", "--target", "python")
+    assert "414 steps over 34 coordinator states hold" in report

@@ -113,7 +113,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 
 @pytest.mark.parametrize(
-    ("target", "code", "said"),
+    ("target", "code", "message"),
     [
         (
             "strange",
@@ -125,17 +125,17 @@ def places(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     ],
 )
 def test_a_target_that_is_none_is_named_with_its_package(
-    site: Path, places: Callable[..., None], target: str, code: int, said: str
+    site: Path, places: Callable[..., None], target: str, code: int, message: str
 ) -> None:
     places(site)
     with pytest.raises(ConformError) as failed:
         open_target(target)
     assert failed.value.exit_code == code
-    assert said in failed.value.message
+    assert message in failed.value.message
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         (
             {"toy": "acme.nowhere:TOY"},
@@ -148,7 +148,7 @@ def test_a_target_that_is_none_is_named_with_its_package(
     ],
 )
 def test_a_kind_that_is_none_is_named_with_its_package(
-    site: Path, tmp_path: Path, places: Callable[..., None], kind: Mapping[str, str], said: str
+    site: Path, tmp_path: Path, places: Callable[..., None], kind: Mapping[str, str], message: str
 ) -> None:
     install(tmp_path, kind, {}, "wrong")
     (tmp_path / "acme").symlink_to(site / "acme")
@@ -156,7 +156,7 @@ def test_a_kind_that_is_none_is_named_with_its_package(
     with pytest.raises(ConformError, match="of the package wrong-conform") as failed:
         plugins.kinds(Kind, [kind.name for kind in KINDS])
     assert failed.value.exit_code == ENGINE_FAILED
-    assert said in failed.value.message
+    assert message in failed.value.message
 
 
 def test_two_packages_may_not_bring_the_same_name(

@@ -15,7 +15,7 @@ def write(log: Path, lines: list[Json]) -> Path:
     return log
 
 
-def said_of(log: Path, *logs: list[Json]) -> Json:
+def report_of(log: Path, *logs: list[Json]) -> Json:
     """The result, as `--json` has it, of logs as the runs of one log: each begins with hello."""
     write(log, [logs[0][0], *(line for lines in logs for line in lines[1:])])
     result = log.with_suffix(".json")
@@ -23,16 +23,16 @@ def said_of(log: Path, *logs: list[Json]) -> Json:
         validate(log, json_file=result)
     except ConformError as error:
         assert error.exit_code == NOT_CONFORMANT
-    said: Json = json.loads(result.read_text())
-    return said
+    report: Json = json.loads(result.read_text())
+    return report
 
 
 def judged(log: Path, *logs: list[Json]) -> list[Json]:
     """The result of each log."""
-    runs: list[Json] = said_of(log, *logs)["runs"]
+    runs: list[Json] = report_of(log, *logs)["runs"]
     return runs
 
 
-def told(run: Json) -> list[str]:
+def differences_of(run: Json) -> list[str]:
     """Why a line does not fit: its differences from the nearest step."""
     return [f"{one['path']}: {one['expected']}, not {one['got']}" for one in run["instead"][0]["differences"]]

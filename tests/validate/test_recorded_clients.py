@@ -25,14 +25,14 @@ ASSIGNED = [{"topicId": "00000000-0000-0000-0000-000000000001", "partitions": [0
 Lines = list[Json]
 
 
-def said_of(log: Path, lines: Lines, side: Side | None = Side.CLIENT) -> Json:
+def report_of(log: Path, lines: Lines, side: Side | None = Side.CLIENT) -> Json:
     result = log.with_suffix(".json")
     try:
         validate(write(log, lines), side=side, json_file=result)
     except ConformError as error:
         assert error.exit_code == NOT_CONFORMANT, error.message
-    said: Json = json.loads(result.read_text())
-    return said
+    report: Json = json.loads(result.read_text())
+    return report
 
 
 def broken(member: Json) -> set[str]:
@@ -48,9 +48,9 @@ def test_the_reference_is_a_member_with_and_without_connections(
     lines = recorded("reference", range(20))
     lines += blind(recorded("reference", range(20, 30))[1:])
     lines += recorded("reference", [100])[1:]  # it is refused while it closes: it has nothing to repeat
-    said = said_of(tmp_path / "log", lines)
-    assert said["holds"] and said["clients_hold"], capsys.readouterr().out
-    assert sum(member["steps"] for member in said["clients"]) > 500
+    report = report_of(tmp_path / "log", lines)
+    assert report["holds"] and report["clients_hold"], capsys.readouterr().out
+    assert sum(member["steps"] for member in report["clients"]) > 500
     assert "each client is a behaviour of a member" in capsys.readouterr().out
 
 
@@ -74,17 +74,17 @@ def test_each_faulty_client_is_refused_by_its_rule(tmp_path: Path) -> None:
     lines = [HELLO]
     for listener, (name, (seed, _)) in enumerate(FAULTY.items()):
         lines += recorded(name, [seed], listener)[1:]
-    said = said_of(tmp_path / "log", lines)
-    assert not said["holds"]
+    report = report_of(tmp_path / "log", lines)
+    assert not report["holds"]
     for listener, (name, (_, rule)) in enumerate(FAULTY.items()):
-        found = [broken(member) for member in said["clients"] if member["listener"] == listener]
+        found = [broken(member) for member in report["clients"] if member["listener"] == listener]
         assert {rule} in found, (name, found)
 
 
 def session(instance: str | None = None) -> Lines:
     """A member joins, is assigned two partitions, reports, is refused, gives one up, commits, and leaves."""
     members: Lines = []
-    told = {"assignedTopicPartitions": ASSIGNED}
+    response = {"assignedTopicPartitions": ASSIGNED}
     less = {"assignedTopicPartitions": [{**ASSIGNED[0], "partitions": [0]}]}
 
     def beat(epoch: int, answer: Json | None, connection: int = 1, full: bool = False, **fields: Any) -> None:
@@ -103,7 +103,7 @@ def session(instance: str | None = None) -> Lines:
         line = {"op": "request", "api": "OffsetCommit", "listener": 1, "connection": 2}
         members.append({**line, "body": body, "answer": {"body": {"topics": []}}})
 
-    beat(0, ok(1, told), full=True, topicPartitions=[])  # 0
+    beat(0, ok(1, response), full=True, topicPartitions=[])  # 0
     beat(1, ok(1), topicPartitions=ASSIGNED)
     beat(1, {"errorCode": 16})  # 2
     beat(1, None, full=True, topicPartitions=ASSIGNED)
@@ -111,7 +111,7 @@ def session(instance: str | None = None) -> Lines:
     beat(2, ok(2), 2, topicPartitions=less["assignedTopicPartitions"])
     commit(2)  # 6
     beat(2, {"errorCode": 110}, 2)
-    beat(0, ok(3, told), 2, full=True, topicPartitions=[])  # 8
+    beat(0, ok(3, response), 2, full=True, topicPartitions=[])  # 8
     beat(3, ok(3), 2, topicPartitions=ASSIGNED)
     beat(-1, ok(-1), 2)  # 10
     beat(0, ok(4), 2, full=True, topicPartitions=[])
@@ -174,7 +174,7 @@ def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
         if number >= len(right):
             list(WRONG.values())[number - len(right)][0](members)
         lines += [LOAD, *({**line, "listener": number} for line in members)]
-    judged = said_of(tmp_path / "log", lines)["clients"]
+    judged = report_of(tmp_path / "log", lines)["clients"]
     for number, name in enumerate(["right", "blind", "static", "unheard", *WRONG]):
         found = set().union(*(broken(one) for one in judged if one["listener"] == number))
         assert found == ({WRONG[name][1]} if name in WRONG else set()), (name, found)
@@ -187,9 +187,9 @@ def test_members_of_the_closed_models_and_of_the_case_studies_are_members(tmp_pa
     """The logs of such members name no connection."""
     replay([ROOT / "traces/members", ROOT / "traces/golden"], record=tmp_path / "replayed")
     lines = [json.loads(text) for text in (tmp_path / "replayed").read_text().splitlines()]
-    said = said_of(tmp_path / "log", lines)
-    assert said["holds"], [member for member in said["clients"] if "line" in member]
-    assert len(said["clients"]) > 40 and sum(member["steps"] for member in said["clients"]) > 150
+    report = report_of(tmp_path / "log", lines)
+    assert report["holds"], [member for member in report["clients"] if "line" in member]
+    assert len(report["clients"]) > 40 and sum(member["steps"] for member in report["clients"]) > 150
 
 
 def test_the_report_says_what_a_member_might_have_sent(
@@ -201,24 +201,27 @@ def test_the_report_says_what_a_member_might_have_sent(
     with pytest.raises(ConformError, match="has a request that no member may send") as error:
         validate(write(tmp_path / "log", lines), side=Side.CLIENT)
     assert error.value.exit_code == NOT_CONFORMANT
-    said = capsys.readouterr().out
-    assert "member m (listener 1): 4 of 12 requests are those of a member; no member may send line 7" in said
+    output = capsys.readouterr().out
     assert (
-        "a member that is about to leave may not, by\n    H7 RepeatsAllAfterError: a keep-alive or a " in said
+        "member m (listener 1): 4 of 12 requests are those of a member; no member may send line 7" in output
     )
-    assert "a leave, as line 6 did not repeat all fields after an error or a loss; not subscription" in said
+    assert (
+        "a member that is about to leave may not, by\n    H7 RepeatsAllAfterError: a keep-alive or a "
+        in output
+    )
+    assert "a leave, as line 6 did not repeat all fields after an error or a loss; not subscription" in output
 
 
 def test_the_judged_members(tmp_path: Path) -> None:
     """Both ends of a record of a proxy, else the coordinator; without a member that joins it is an error."""
     lines = session()[:4]
     lines[1] = {**LOAD, "topics": [{**LOAD["topics"][0], "partitions": 2}]}
-    assert said_of(tmp_path / "both", lines, None).keys() >= {"coordinator_holds", "clients_hold"}
-    assert "clients" not in said_of(tmp_path / "one", lines, Side.COORDINATOR)
+    assert report_of(tmp_path / "both", lines, None).keys() >= {"coordinator_holds", "clients_hold"}
+    assert "clients" not in report_of(tmp_path / "one", lines, Side.COORDINATOR)
     for line in lines[2:]:
         del line["listener"]
-    assert "clients" not in said_of(tmp_path / "unnamed", lines, None)
-    assert "coordinator_holds" not in said_of(tmp_path / "asked", lines, Side.CLIENT)
+    assert "clients" not in report_of(tmp_path / "unnamed", lines, None)
+    assert "coordinator_holds" not in report_of(tmp_path / "asked", lines, Side.CLIENT)
     lines[2]["body"]["memberEpoch"] = 1
     with pytest.raises(ConformError, match=r"group that joins .*before the log: 2") as error:
         validate(write(tmp_path / "late", lines), side=Side.CLIENT)
@@ -229,7 +232,7 @@ def test_a_group_that_was_there_before_is_not_judged(tmp_path: Path) -> None:
     """The group's answered requests are not in the record, those with a fault are."""
     lines = session()
     gone: Json = {"op": "fault", "fault": "not recorded", "group": "g", "says": "", "answer": {}}
-    said_of(tmp_path / "log", lines)
+    report_of(tmp_path / "log", lines)
     with pytest.raises(ConformError, match="a group that was there before the record: 1"):
         validate(write(tmp_path / "old", [*lines, gone]), side=Side.CLIENT)
 
@@ -244,9 +247,9 @@ def test_faults_of_a_record_are_requests_that_were_sent(tmp_path: Path) -> None:
     arrival = {**beats[3], "late": True, "answer": {"body": {"errorCode": 110}}}
     place = lines.index(beats[3])
     right = [*lines[:place], lost, *lines[place + 1 : -1], arrival, lines[-1]]
-    said = said_of(tmp_path / "right", right)
-    assert said["holds"] and [member["steps"] for member in said["clients"]] == [12]
+    report = report_of(tmp_path / "right", right)
+    assert report["holds"] and [member["steps"] for member in report["clients"]] == [12]
     beats[0]["delivered"] = False
-    (member,) = said_of(tmp_path / "unknown", lines)["clients"]
+    (member,) = report_of(tmp_path / "unknown", lines)["clients"]
     assert member["fits"] == 1
     assert broken(member) == {"H6 SendsTheEpochItWasTold", "H7 OwnsWhatItWasTold"}

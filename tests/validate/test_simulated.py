@@ -52,8 +52,8 @@ def test_a_simulation_of_whole_groups_is_a_behaviour(
     log, result = tmp_path / "log.jsonl", tmp_path / "result.json"
     simulate(seed=7, events=350, out=tmp_path, record=log)
     validate(log, json_file=result)
-    said = json.loads(result.read_text())
-    assert said["holds"] and said["steps"] > 60 and said["left_out"]["OffsetCommit"] > 0
+    report = json.loads(result.read_text())
+    assert report["holds"] and report["steps"] > 60 and report["left_out"]["OffsetCommit"] > 0
     assert "no violation" in capsys.readouterr().out
 
     lines = log.read_text().splitlines()
@@ -78,15 +78,15 @@ def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: p
     )
     lines[place] = lines[place].replace('"memberEpoch":2', '"memberEpoch":3')
     log.write_text("\n".join(lines))
-    said = []
+    given = []
     for most in (10**9, 0):
         monkeypatch.setattr("harness.kinds.consumer.recorded.EXPLAINED", most)
         with pytest.raises(ConformError) as caught:
             validate(log, json_file=result)
         assert caught.value.exit_code == NOT_CONFORMANT
-        said.append(json.loads(result.read_text()))
-    assert said[0] == said[1]
-    assert said[0]["runs"][-1]["enabled"]
+        given.append(json.loads(result.read_text()))
+    assert given[0] == given[1]
+    assert given[0]["runs"][-1]["enabled"]
 
 
 def test_indexes_are_equal_to_their_sources(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_the_effects_of_one_operation(tmp_path: Path) -> None:
     with recorded(open_target("python", "kip-848"), log) as target:
 
         def joins(member: str, **fields: Any) -> Any:
-            said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
-            body = {"groupId": "g", "memberId": member, "memberEpoch": 0, **said, **fields}
+            content = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+            body = {"groupId": "g", "memberId": member, "memberEpoch": 0, **content, **fields}
             answer = target.request(wire.HEARTBEAT, 0, wire.client(member), body, "g").body
             return answer and answer["errorCode"]
 
@@ -160,8 +160,8 @@ def test_the_effects_of_one_operation(tmp_path: Path) -> None:
         assert (joins("m2"), joins("m3", rebalanceTimeoutMs=0)) == (0, 42)
         assert [one["timer"] for one in target.advance(50_000, "g").fired] == ["session", "session"]
     validate(log, json_file=result)
-    said = json.loads(result.read_text())
-    assert said["holds"] and said["steps"] == 5 and sum(said["left_out"].values()) == 2
+    report = json.loads(result.read_text())
+    assert report["holds"] and report["steps"] == 5 and sum(report["left_out"].values()) == 2
 
 
 def test_a_new_coordinator_without_the_group(tmp_path: Path) -> None:
@@ -170,13 +170,13 @@ def test_a_new_coordinator_without_the_group(tmp_path: Path) -> None:
     with recorded(open_target("python", "kip-848"), log) as target:
         target.hello()
         target.load([], [FOO], {"clockMs": 0})
-        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        fields = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
         for epoch in (0, -1):
-            body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(said if epoch == 0 else {})}
+            body = {"groupId": "g", "memberId": "m1", "memberEpoch": epoch, **(fields if epoch == 0 else {})}
             target.request(wire.HEARTBEAT, 0, wire.client("m1"), body, "g")
         target.fire("group", "g", "")
         target.restart()
-        target.request(wire.HEARTBEAT, 0, wire.client("m1"), {**body, "memberEpoch": 0, **said}, "g")
+        target.request(wire.HEARTBEAT, 0, wire.client("m1"), {**body, "memberEpoch": 0, **fields}, "g")
     validate(log, json_file=result)
     assert json.loads(result.read_text())["steps"] == 5
 
@@ -188,8 +188,8 @@ def test_partitions_of_a_topic_that_is_gone(tmp_path: Path, forgets: bool) -> No
     with recorded(open_target("python", "kafka-4.2"), log) as target:
         target.hello()
         target.load([], [FOO], {"clockMs": 0})
-        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
-        body = {"groupId": "g", "memberId": "m1", "memberEpoch": 0, **said}
+        fields = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        body = {"groupId": "g", "memberId": "m1", "memberEpoch": 0, **fields}
         target.request(wire.HEARTBEAT, 0, wire.client("m1"), body, "g")
         target.topics([], ["foo"], "g")
     lines = [json.loads(line) for line in log.read_text().splitlines()]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judged import judged, told, write
+from judged import differences_of, judged, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
@@ -46,8 +46,8 @@ class Run:
         return answer.body
 
     def join(self, member: str, *names: str, **fields: Any) -> int:
-        said = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": list(names), "topicPartitions": []}
-        return int(self.heartbeat(member, 0, **{**said, **fields})["memberEpoch"])
+        body = {"rebalanceTimeoutMs": 5000, "subscribedTopicNames": list(names), "topicPartitions": []}
+        return int(self.heartbeat(member, 0, **{**body, **fields})["memberEpoch"])
 
     def end(self) -> list[Json]:
         self._recorded.__exit__(None, None, None)
@@ -99,12 +99,12 @@ def test_a_replayed_run_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFix
     log = tmp_path / "golden.jsonl"
     replay([ROOT / "traces" / "golden"], record=log)
     validate(log, json_file=tmp_path / "result.json", out=tmp_path / "traces")
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["holds"] and result["steps"] > 80
     assert all(run["steps"] == run["fits"] > 0 for run in result["runs"])
-    assert f"{result['steps']} steps of group g in {len(result['runs'])} runs, dialect kip-848" in said
-    assert "a behaviour of the specification (TLC 2.18, spec " in said
+    assert f"{result['steps']} steps of group g in {len(result['runs'])} runs, dialect kip-848" in output
+    assert "a behaviour of the specification (TLC 2.18, spec " in output
     assert result["left_out"]["OffsetCommit"] > 0, "commits are counted, not silently dropped"
     replay(sorted((tmp_path / "traces").glob("golden-*.itf.json")))
 
@@ -115,11 +115,11 @@ def test_a_wrong_response_ends_the_longest_prefix(tmp_path: Path, capsys: pytest
     lines[requests[3]]["answer"]["body"]["memberEpoch"] -= 1
     error = failure(write(tmp_path / "bad", lines), json_file=tmp_path / "result.json")
     assert error.exit_code == NOT_CONFORMANT
-    said = capsys.readouterr().out
-    assert "the longest prefix that is a behaviour: 3 of 7 steps" in said
-    assert f"line {requests[3] + 1} does not fit" in said
-    assert "the specification has Heartbeat (acknowledge), where\n    response.epoch: 2, not 1" in said
-    assert "enabled there, too: RebalanceTimeout m1, SessionTimeout m1, SessionTimeout m2" in said
+    output = capsys.readouterr().out
+    assert "the longest prefix that is a behaviour: 3 of 7 steps" in output
+    assert f"line {requests[3] + 1} does not fit" in output
+    assert "the specification has Heartbeat (acknowledge), where\n    response.epoch: 2, not 1" in output
+    assert "enabled there, too: RebalanceTimeout m1, SessionTimeout m1, SessionTimeout m2" in output
     (run,) = json.loads((tmp_path / "result.json").read_text())["runs"]
     assert (run["fits"], run["line"]) == (3, requests[3] + 1)
     assert run["instead"][0]["differences"] == [{"path": "response.epoch", "expected": "2", "got": "1"}]
@@ -163,8 +163,8 @@ def test_a_wrong_state_does_not_fit(tmp_path: Path) -> None:
     for log, change in zip(logs, WRONG, strict=True):
         observed = [line for line in log if line["answer"].get("group")]
         change(observed[-1 if change is give_away else 2])
-    for run, said in zip(judged(tmp_path / "bad", *logs), WRONG.values(), strict=True):
-        assert run["fits"] < run["steps"] and said in "\n".join(told(run))
+    for run, given in zip(judged(tmp_path / "bad", *logs), WRONG.values(), strict=True):
+        assert run["fits"] < run["steps"] and given in "\n".join(differences_of(run))
 
 
 def test_a_log_of_another_dialect(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_the_value_of_a_constant_is_computed_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "has no step of a group"),
         ("{", "line 1 is no operation with its answer"),
@@ -289,10 +289,10 @@ def test_the_value_of_a_constant_is_computed_once(tmp_path: Path) -> None:
         ('{"op":"topics","upsert":[],"delete":[],"answer":{"error":"no"}}', "left out: refused: 1"),
     ],
 )
-def test_invalid_logs(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_logs(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "log").write_text(text)
     error = failure(tmp_path / "log")
-    assert (error.exit_code, said in error.message) == (USAGE, True), error.message
+    assert (error.exit_code, message in error.message) == (USAGE, True), error.message
 
 
 def test_steps_without_words_in_the_specification_are_counted(
@@ -308,9 +308,9 @@ def test_steps_without_words_in_the_specification_are_counted(
     run.heartbeat("m1", 1)
     run.end()
     validate(tmp_path / "log")
-    said = capsys.readouterr().out
-    assert "1 steps of group g in 1 run" in said
+    output = capsys.readouterr().out
+    assert "1 steps of group g in 1 run" in output
     for reason in ("another group", "refused", "after a restart from a part of the log"):
-        assert f"left out: 1 lines, {reason}" in said
+        assert f"left out: 1 lines, {reason}" in output
     validate(tmp_path / "log", group="h")
     assert "1 steps of group h in 1 run" in capsys.readouterr().out

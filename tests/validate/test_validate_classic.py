@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judged import judged, told, write
+from judged import differences_of, judged, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
@@ -38,8 +38,8 @@ class Run:
 
     def ask(self, api: str, client: str, **body: Any) -> Json | None:
         version = CLASSIC.apis.get(api, wire.VERSIONS.get(api, 0))
-        said = {"groupId": "g", **body}
-        return self.target.request(api, version, wire.client(client), said, self.observe).body
+        fields = {"groupId": "g", **body}
+        return self.target.request(api, version, wire.client(client), fields, self.observe).body
 
     def join(self, client: str, member: str = "", instance: str | None = None) -> Json | None:
         return self.ask(
@@ -56,10 +56,10 @@ class Run:
 
     def member(self, client: str) -> str:
         """Joins, with the id that it is told first."""
-        told = self.join(client)
-        assert told is not None
-        self.join(client, told["memberId"])
-        return str(told["memberId"])
+        answer = self.join(client)
+        assert answer is not None
+        self.join(client, answer["memberId"])
+        return str(answer["memberId"])
 
     def sync(self, member: str, generation: int, client: str, **given: str) -> Json | None:
         assignments = [{"memberId": name, "assignment": text} for name, text in given.items()]
@@ -198,8 +198,8 @@ def test_wrong_input_is_reported(tmp_path: Path) -> None:
         spoil(log)
     runs = judged(tmp_path / "spoiled", *logs)
     assert [run["steps"] for run in runs] == [12] * len(SPOILED)
-    for run, (fits, said) in zip(runs, SPOILED.values(), strict=True):
-        assert run["fits"] == fits and said in "\n".join(told(run))
+    for run, (fits, given) in zip(runs, SPOILED.values(), strict=True):
+        assert run["fits"] == fits and given in "\n".join(differences_of(run))
 
 
 def test_armed_timers_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -246,13 +246,13 @@ def test_a_worker_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str
     """W1: a group that takes requests of Connect is no classic group any more."""
     lines = two_members(tmp_path / "log")
     body = {"groupId": "g", "memberId": "c", "memberEpoch": 0}
-    said = {
+    given = {
         "op": "request",
         "api": "ConnectGroupHeartbeat",
         "body": body,
         "answer": {"body": {"errorCode": 0}},
     }
-    validate(write(tmp_path / "more", [*lines[:-1], said, lines[-1]]))
+    validate(write(tmp_path / "more", [*lines[:-1], given, lines[-1]]))
     out = capsys.readouterr().out
     assert "11 steps of group g" in out
     assert "left out: 1 lines, of a group of another kind (M1, W1)" in out

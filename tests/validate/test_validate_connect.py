@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judged import judged, told, write
+from judged import differences_of, judged, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
@@ -45,8 +45,8 @@ class Run:
         return answer.body
 
     def join(self, worker: str, group: str = "g", **fields: Any) -> Json:
-        said = {"clientAssignors": connect.assignors(0), "connectorsAndTasks": []}
-        return self.ask(connect.HEARTBEAT, worker, 0, group, **said, **fields)
+        body = {"clientAssignors": connect.assignors(0), "connectorsAndTasks": []}
+        return self.ask(connect.HEARTBEAT, worker, 0, group, **body, **fields)
 
     def beat(self, worker: str, epoch: int, owned: list[Partition] | None = None, **fields: Any) -> Json:
         given = None if owned is None else connect.resources(owned)
@@ -117,7 +117,7 @@ def test_unobserved_values_are_not_compared(tmp_path: Path) -> None:
     answers(wrong, connect.PREPARE)[2]["body"]["members"][1]["connectorsAndTasks"] = []
     runs = judged(tmp_path / "three", lines, blind, wrong)
     assert [(run["fits"], run["steps"]) for run in runs] == [(12, 12), (12, 12), (11, 12)]
-    assert told(runs[2]) == ["response.members of w1, which has gone.resources: {A-0}, not {}"]
+    assert differences_of(runs[2]) == ["response.members of w1, which has gone.resources: {A-0}, not {}"]
     for line in wrong:
         line["answer"].pop("body", None)
     assert "there is nothing to validate" in failure(write(tmp_path / "deaf", wrong)).message
@@ -135,7 +135,7 @@ def test_the_computing_worker_reads_the_versions_of_others(tmp_path: Path) -> No
     last["group"]["chosen"] = "w1"
     runs = judged(log, lines, wrong)
     assert [run["fits"] == run["steps"] for run in runs] == [True, False]
-    assert "response.compute: True, not False" in told(runs[1])
+    assert "response.compute: True, not False" in differences_of(runs[1])
 
 
 def has_another_epoch(lines: list[Json]) -> None:
@@ -190,7 +190,7 @@ def test_wrong_input_is_reported(tmp_path: Path) -> None:
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)
     runs = judged(tmp_path / "spoiled", *logs)
-    assert [(run["fits"], *told(run)) for run in runs] == [*SPOILED.values()]
+    assert [(run["fits"], *differences_of(run)) for run in runs] == [*SPOILED.values()]
 
 
 def test_a_missing_line_is_reported(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_missing_line_is_reported(tmp_path: Path) -> None:
     unfired = [line for line in lines if line["op"] != "fire"]
     runs = judged(tmp_path / "two", unprepared, unfired)
     assert (runs[0]["fits"], runs[1]["fits"]) == (1, 10)
-    assert told(runs[0])[0] == "response.error: INVALID_ASSIGNMENT, not NONE"
+    assert differences_of(runs[0])[0] == "response.error: INVALID_ASSIGNMENT, not NONE"
     assert runs[0]["enabled"] == ["AssignmentTimeout w1", "SessionTimeout w1"]
     unfired[0]["answer"]["controls"].remove("advance")
     validate(write(tmp_path / "untimed", unfired))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judged import said_of, write
+from judged import report_of, write
 
 from harness.cli.validate import command as validate
 from harness.errors import USAGE, ConformError
@@ -176,7 +176,7 @@ def test_kafkas_way_is_judged_and_other_runs_are_rejected(tmp_path: Path) -> Non
     logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)
-    found = said_of(tmp_path / "log", recorded(), *logs)
+    found = report_of(tmp_path / "log", recorded(), *logs)
     assert found["dialect"] == "kafka-4.2"
     assert found["left_out"] == {
         f"from line {number} on, whose {does} the specification leaves out": count
@@ -194,7 +194,7 @@ def test_a_run_without_a_description_is_an_error(tmp_path: Path) -> None:
     """As a log without any step is: its first line is left out already, and all that follow."""
     lines = recorded()
     write(tmp_path / "log", [*lines[:2], *lines[116:120]])
-    said = r"from line 4 on, whose OffsetCommit .*: 3.*nothing to validate"
-    with pytest.raises(ConformError, match=said) as caught:
+    sentence = r"from line 4 on, whose OffsetCommit .*: 3.*nothing to validate"
+    with pytest.raises(ConformError, match=sentence) as caught:
         validate(tmp_path / "log")
     assert caught.value.exit_code == USAGE

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judged import judged, told, write
+from judged import differences_of, judged, write
 
 from harness.cli.replay import command as replay
 from harness.cli.validate import command as validate
@@ -40,23 +40,23 @@ class Run:
         self.target.load([], [FOO], {"clockMs": 0})
 
     def ask(self, api: str, client: str, **body: Any) -> Json | None:
-        said = {"groupId": "g", **body}
-        return self.target.request(api, wire.VERSIONS[api], wire.client(client), said, "g").body
+        fields = {"groupId": "g", **body}
+        return self.target.request(api, wire.VERSIONS[api], wire.client(client), fields, "g").body
 
     def beat(self, member: str, epoch: int, **fields: Any) -> Json:
         """Send a heartbeat of the consumer protocol."""
-        told = self.ask(wire.HEARTBEAT, member, memberId=member, memberEpoch=epoch, **fields)
-        assert told is not None
-        return told
+        answer = self.ask(wire.HEARTBEAT, member, memberId=member, memberEpoch=epoch, **fields)
+        assert answer is not None
+        return answer
 
     def comes(self, member: str) -> Json:
         """Joins with the consumer protocol."""
-        said = {"rebalanceTimeoutMs": 300_000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
-        return self.beat(member, 0, **said)
+        body = {"rebalanceTimeoutMs": 300_000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+        return self.beat(member, 0, **body)
 
     def join(self, member: str, generation: int = -1, owned: list[Partition] | None = None) -> Json | None:
-        said = {"foo", f"generation {generation}", *(f"owns {name} {index}" for name, index in owned or ())}
-        metadata = classic.subscription(frozenset(said))
+        given = {"foo", f"generation {generation}", *(f"owns {name} {index}" for name, index in owned or ())}
+        metadata = classic.subscription(frozenset(given))
         return self.ask(
             "JoinGroup",
             member,
@@ -96,8 +96,8 @@ class Run:
 
     def commit(self, member: str, generation: int) -> None:
         topics = [{"name": "foo", "partitions": [{"partitionIndex": 0, "committedOffset": 1}]}]
-        said = {"memberId": member, "generationIdOrMemberEpoch": generation, "groupInstanceId": None}
-        self.ask(wire.COMMIT, member, **said, topics=topics)
+        body = {"memberId": member, "generationIdOrMemberEpoch": generation, "groupInstanceId": None}
+        self.ask(wire.COMMIT, member, **body, topics=topics)
 
     def end(self) -> list[Json]:
         self._recorded.__exit__(None, None, None)
@@ -167,7 +167,7 @@ def test_unobserved_values_are_not_compared(tmp_path: Path) -> None:
         (STEPS - 2, STEPS),
         (STEPS - 3, STEPS - 1),
     ]
-    assert told(runs[2]) == ["response.error: REBALANCE_IN_PROGRESS, not NONE"]
+    assert differences_of(runs[2]) == ["response.error: REBALANCE_IN_PROGRESS, not NONE"]
     assert runs[2]["enabled"] == ["JoinTimeout", "SessionTimeout a"]
 
 
@@ -198,8 +198,8 @@ def need_not_rejoin(lines: list[Json]) -> None:
 
 def says_another(lines: list[Json]) -> None:
     metadata = classic.subscription(frozenset({"foo", "generation 1"}))
-    said = answers(lines, "JoinGroup")[2]["group"]["members"][0]["classicMemberMetadata"]
-    said["supportedProtocols"][0]["metadata"] = metadata
+    given = answers(lines, "JoinGroup")[2]["group"]["members"][0]["classicMemberMetadata"]
+    given["supportedProtocols"][0]["metadata"] = metadata
 
 
 def accepts_a_commit(lines: list[Json]) -> None:
@@ -237,7 +237,7 @@ def test_wrong_input_is_reported(tmp_path: Path) -> None:
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)
     runs = judged(tmp_path / "spoiled", *logs)
-    assert [(run["fits"], told(run)[0]) for run in runs] == [*SPOILED.values()]
+    assert [(run["fits"], differences_of(run)[0]) for run in runs] == [*SPOILED.values()]
 
 
 def test_the_texts_way_is_not_kafkas(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_the_texts_way_is_not_kafkas(tmp_path: Path) -> None:
         validate(tmp_path / "log", dialect="kafka-4.2", json_file=result)
     assert caught.value.exit_code == NOT_CONFORMANT
     (run,) = json.loads(result.read_text())["runs"]
-    assert run["fits"] == 5 and "a.phase: stable, not prepare" in told(run)
+    assert run["fits"] == 5 and "a.phase: stable, not prepare" in differences_of(run)
 
 
 def test_a_mix_names_its_own_dialect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

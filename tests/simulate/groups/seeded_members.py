@@ -19,14 +19,14 @@ from harness.targets.groups.python import PythonParts
 
 def main(first: int, seeds: int, events: int) -> None:
     """Stop at the first violation."""
-    parts, asked, done = PythonParts(), SimulationOptions(events=events), 0
+    parts, request, done = PythonParts(), SimulationOptions(events=events), 0
     for seed in range(first, first + seeds):
-        outcome = run_seed(parts, asked, seed)
+        outcome = run_seed(parts, request, seed)
         done += outcome.counts.events
         if outcome.violation is not None:
             short = shrunk(parts, outcome.violation)
-            said = {"requirement": short.requirement, "invariant": short.invariant, "message": short.message}
-            print(json.dumps({**said, "events": done, "shortest": len(short.schedule.events)}))
+            given = {"requirement": short.requirement, "invariant": short.invariant, "message": short.message}
+            print(json.dumps({**given, "events": done, "shortest": len(short.schedule.events)}))
             return
     print(json.dumps({"events": done}))
 

@@ -95,19 +95,21 @@ def sent(epoch: int = 3, error: int = 0, **parts: frozenset[tuple[str, int]]) ->
 )
 def test_the_installed_target_is_the_computed_one(group: Any, body: dict[str, Any], invariant: str) -> None:
     before = view(3, a=B, b=A).targets
-    assert said_of(lambda: check_installed(group, Prepared.of(BASE), body, before)) == invariant
+    assert violated(lambda: check_installed(group, Prepared.of(BASE), body, before)) == invariant
 
 
 def test_a_preparing_member_gets_the_group_and_changes_it_by_installing() -> None:
     wanted = {"a": A | B, "b": A | B}
     assert not illegal(wanted, {"a": A, "b": B})
-    assert said_of(lambda: check_prepared(view(3, a=A), wanted, Prepared.of(BASE))) == ""
-    assert said_of(lambda: check_prepared(view(4, a=A), wanted, Prepared.of(BASE))) == "A6 PreparedIsTheGroup"
-    assert said_of(lambda: check_kept(view(4, a=A, d=B).targets, view(3, a=A, b=B).targets)) == ""
-    assert said_of(lambda: check_kept(view(4, a=B).targets, view(3, a=A, b=B).targets)) == "A5 TargetIsKept"
+    assert violated(lambda: check_prepared(view(3, a=A), wanted, Prepared.of(BASE))) == ""
+    assert (
+        violated(lambda: check_prepared(view(4, a=A), wanted, Prepared.of(BASE))) == "A6 PreparedIsTheGroup"
+    )
+    assert violated(lambda: check_kept(view(4, a=A, d=B).targets, view(3, a=A, b=B).targets)) == ""
+    assert violated(lambda: check_kept(view(4, a=B).targets, view(3, a=A, b=B).targets)) == "A5 TargetIsKept"
 
 
-def said_of(check: Any) -> str:
+def violated(check: Any) -> str:
     """The requirement and the invariant that a check finds violated."""
     try:
         check()

@@ -22,9 +22,9 @@ def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def test_a_seed_that_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = tmp_path / "result.json"
     command(seed=3, events=400, out=tmp_path / "out", json_file=result)
-    said = capsys.readouterr().out
-    assert "on whole groups (python, kip-848), checked after each" in said
-    assert "again: conform simulate --seed 3 --events 400\n" in said and "no violation" in said
+    output = capsys.readouterr().out
+    assert "on whole groups (python, kip-848), checked after each" in output
+    assert "again: conform simulate --seed 3 --events 400\n" in output and "no violation" in output
     data = json.loads(result.read_text())
     assert (data["command"], data["mode"], data["seeds"], data["holds"]) == ("simulate", "groups", 1, True)
     assert data["events"] == sum(data["kinds"].values()) >= 400 and data["violations"] == []
@@ -38,13 +38,13 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
     with pytest.raises(ConformError, match=r"^Violated: R7 NoDoubleOwnership\.$") as caught:
         command(seed=14, without=[Assumption.exemption], out=tmp_path, json_file=result)
     assert caught.value.exit_code == 11
-    said = capsys.readouterr().out
-    assert "again: conform simulate --seed 14 --events 5000 --without exemption\n" in said
+    output = capsys.readouterr().out
+    assert "again: conform simulate --seed 14 --events 5000 --without exemption\n" in output
     (violation,) = json.loads(result.read_text())["violations"]
     assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
     partition = violation["message"].split()[0]
-    assert partition == "baz-0" and "start group=g" in said and "topics=[" in said
-    assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in said
+    assert partition == "baz-0" and "start group=g" in output and "topics=[" in output
+    assert f"shrunk to {len(violation['steps'])} events: {violation['schedule']}" in output
     assert {one["kind"] for one in violation["messages"]} >= {"request", "answer", "note"}
     assert all(set(one) == {"from", "to", "label", "kind"} for one in violation["messages"])
     before, after = (violation[name] for name in ("before", "after"))

@@ -73,7 +73,7 @@ def test_a_seed_reproduces_everything_whatever_python_hashes() -> None:
         "from harness.targets.groups.python import PythonParts\n"
         "print([run_seed(PythonParts(), SimulationOptions(events=800), seed).digest for seed in (1, 2, 3)])"
     )
-    said = {
+    given = {
         subprocess.run(
             [sys.executable, "-c", program],
             cwd=ROOT,
@@ -85,7 +85,7 @@ def test_a_seed_reproduces_everything_whatever_python_hashes() -> None:
         for hashes in ("1", "2")
     }
     here = [run_seed(PARTS, SimulationOptions(events=800), seed).digest for seed in (1, 2, 3)]
-    assert said == {f"{here}\n"}
+    assert given == {f"{here}\n"}
 
 
 def test_a_schedule_is_what_happened_whoever_plays_it(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
 
 def test_without_r9_it_fails() -> None:
     """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
-    asked = SimulationOptions(events=3_000, r9=False)
+    request = SimulationOptions(events=3_000, r9=False)
     found = next(
-        outcome.violation for seed in range(60) if (outcome := run_seed(PARTS, asked, seed)).violation
+        outcome.violation for seed in range(60) if (outcome := run_seed(PARTS, request, seed)).violation
     )
     assert found.requirement in ("R7", "O2", "O3")
 
@@ -169,9 +169,9 @@ def test_a_group_that_cannot_settle_fails() -> None:
 
 
 def test_outcomes_add_up_in_any_order() -> None:
-    asked = SimulationOptions(events=300, exemption=False)
-    outcomes = [run_seed(PARTS, asked, seed) for seed in range(8)]
-    results = [summed(asked, order) for order in (outcomes, outcomes[::-1], outcomes[3:] + outcomes[:3])]
+    request = SimulationOptions(events=300, exemption=False)
+    outcomes = [run_seed(PARTS, request, seed) for seed in range(8)]
+    results = [summed(request, order) for order in (outcomes, outcomes[::-1], outcomes[3:] + outcomes[:3])]
     assert results[0] == results[1] == results[2]
     assert results[0].counts.events == sum(one.counts.events for one in outcomes)
     assert sum(one.seen for one in results[0].violations) == sum(

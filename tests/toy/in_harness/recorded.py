@@ -55,11 +55,11 @@ class ToyLogReader(LogReader[Run]):
     timers: Mapping[str, str] = {"session": "ToyTimeout"}
 
     def _request(self, number: int, content: Json, answer: Json) -> None:
-        api, body, told = content["api"], content["body"], answer.get("body")
+        api, body, answered = content["api"], content["body"], answer.get("body")
         if api != TOY.api or body["groupId"] != self._found.group:
             self._found.left_out["another group"] += 1
             return
-        response = None if told is None else (ERRORS[told["errorCode"]], told["memberEpoch"])
+        response = None if answered is None else (ERRORS[answered["errorCode"]], answered["memberEpoch"])
         line = Line(number, content, "Request", body["memberId"], body["memberEpoch"], response)
         self._add(line, answer)
 

@@ -19,8 +19,8 @@ def _request(epoch: int | None) -> Callable[[Field], str]:
 
     def action(field: Field) -> str:
         found = field.fields(["member"] if epoch is not None else ["member", "epoch"], ())
-        said = found["epoch"].number(1) if epoch is None else epoch
-        return f"Request({tla_text(found['member'].name_text())}, {said})"
+        given = found["epoch"].number(1) if epoch is None else epoch
+        return f"Request({tla_text(found['member'].name_text())}, {given})"
 
     return action
 

@@ -220,6 +220,18 @@ PRONOUNS = (
 )
 """Words in the place of a noun that is somewhere else."""
 PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
+"""The text of these files is in the key of every recorded result."""
+VERBS_AS_NAMES = {
+    "harness": frozenset({"said", "told", "asked", "found"}),
+    **dict.fromkeys(["coordinator", "tests", "benchmarks"], frozenset({"said", "told", "asked"})),
+}
+VERBS_ARE_DATA = {
+    "harness/kinds/consumer/state.py": "a field `told` of the specification",
+    "harness/kinds/features/computing_state.py": "a field `told` of the specification",
+    "harness/simulate/shrink.py": "a source of recorded random operations",
+    "tests/fuzz/fuzz_bodies.py": "a source of recorded random operations",
+    "tests/kinds/test_rows.py": "a field for the test of absent fields",
+}
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
@@ -279,6 +291,22 @@ def test_the_name_of_a_test_says_its_subject_first() -> None:
     }
     assert len(names) > 2_000
     assert sorted(name for name in names if unclear.search(name)) == []
+
+
+@pytest.mark.parametrize(("folder", "unclear"), VERBS_AS_NAMES.items())
+def test_no_value_has_a_verb_for_a_name(folder: str, unclear: frozenset[str]) -> None:
+    """A value is named after what it is: an answer, a request, a match; not told, asked or found."""
+    names = {}
+    for path in sources(folder, ".py"):
+        file = str(path.relative_to(ROOT))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names[file, node.lineno] = node.id
+            elif isinstance(node, ast.arg):
+                names[file, node.lineno] = node.arg
+    assert len(names) > 50
+    verbs = {place for place, name in names.items() if name in unclear}
+    assert sorted({file for file, _ in verbs} - {*PARSERS, *VERBS_ARE_DATA}) == []
 
 
 def test_no_sentence_begins_with_a_clause() -> None:

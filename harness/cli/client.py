@@ -106,7 +106,7 @@ def command(
     all_schedules = _each_once([*before, *of_files, *of_traces, *drawn(range(seed, seed + many))])
     result = _over_sockets(client, all_schedules, jobs) if agent else _simulated(client, all_schedules)
     result.not_driven = not_driven
-    broken = {found.origin for found in result.broken.values()}
+    broken = {one.origin for one in result.broken.values()}
     not_kept = kept.write(one.to_json() for one in sorted(broken))
     if before:
         print(tried("schedule", len(before), len(broken.intersection(one.origin for one in before))))
@@ -116,11 +116,11 @@ def command(
     print_table(["requirement", "rule", "verdict", "judged"], rows(result))
     if left := left_out(result):
         print(f"\n{left}")
-    for found in result.broken.values():
+    for breach in result.broken.values():
         print()
-        print("\n".join(lines(found)))
-    for rule, found in result.unsure.items():
-        print(f"\n{rule} broke under {found.origin}, but not in each of 5 repetitions: no finding.")
+        print("\n".join(lines(breach)))
+    for rule, breach in result.unsure.items():
+        print(f"\n{rule} broke under {breach.origin}, but not in each of 5 repetitions: no finding.")
     if not_kept:
         print(not_kept)
     asked_for = ["--agent", agent] if agent else [client]
@@ -131,10 +131,10 @@ def command(
 
     write_json(json_file, to_json(client, result, more))
     if pictures is not None:
-        for rule, found in result.broken.items():
+        for rule, breach in result.broken.items():
             place = output_folder(pictures) / rule
-            write_text(place.with_suffix(".mmd"), picture(found, topic_ids()))
-            write_text(place.with_suffix(".svg"), drawing(client, found, topic_ids()))
+            write_text(place.with_suffix(".mmd"), picture(breach, topic_ids()))
+            write_text(place.with_suffix(".svg"), drawing(client, breach, topic_ids()))
     if result.broken:
         raise ConformError(f"{client} breaks {', '.join(result.broken)}.", NOT_CONFORMANT)
     print(f"{client}: {counted(result.schedules, 'schedule')}, no rule broken")

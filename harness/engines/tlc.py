@@ -99,9 +99,9 @@ def run_tlc(
     `libraries` are folders of further modules. EngineError when it gives no answer.
     """
     with tempfile.TemporaryDirectory(prefix="conform-tlc-") as folder:
-        found, jar = find_java(), find_jar()
-        java = [str(found), f"-Xmx{limits.memory}", "-Xss16m", *(BRIEF if limits.brief else LONG)]
-        java += archive_of_tlc(found, jar)
+        program, jar = find_java(), find_jar()
+        java = [str(program), f"-Xmx{limits.memory}", "-Xss16m", *(BRIEF if limits.brief else LONG)]
+        java += archive_of_tlc(program, jar)
         java.append(f"-Djava.io.tmpdir={folder}")
         if libraries:
             java.append(f"-DTLA-Library={os.pathsep.join(str(path.resolve()) for path in libraries)}")

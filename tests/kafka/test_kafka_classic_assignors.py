@@ -31,7 +31,7 @@ versions = pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 class Case(NamedTuple):
     """The request to a leader, and the partitions that its members claimed to own."""
 
-    asked: dict[str, Any]
+    sent: dict[str, Any]
     claims: dict[str, Claim]
     subscribed: int
     """How many partitions there are that somebody subscribes to."""
@@ -81,7 +81,7 @@ def cases(name: str) -> list[Case]:
 def of_kafka(version: str) -> dict[str, list[GroupAssignment]]:
     """The answers of the assignors of Kafka to all cases, in one JVM."""
     skip_without_jars(version)
-    request = [one.asked for name in ASSIGNORS for one in cases(name)]
+    request = [one.sent for name in ASSIGNORS for one in cases(name)]
     lines = "".join(json.dumps(one) + "\n" for one in request)
     ended = subprocess.run([*java(version), MAIN], input=lines, capture_output=True, text=True, check=True)
     answers = [read({n: a for n, a in json.loads(line).items()}) for line in ended.stdout.splitlines()]
@@ -94,7 +94,7 @@ def read(assignments: dict[str, str]) -> GroupAssignment:
 
 
 def here(one: Case) -> GroupAssignment:
-    answer = lead(one.asked["protocol"], one.asked["members"], one.asked["partitions"])
+    answer = lead(one.sent["protocol"], one.sent["members"], one.sent["partitions"])
     return read({entry["memberId"]: entry["assignment"] for entry in answer})
 
 
@@ -102,7 +102,7 @@ def here(one: Case) -> GroupAssignment:
 @pytest.mark.parametrize("name", ["range", "roundrobin"])
 def test_the_same_assignment(version: str, name: str) -> None:
     for one, theirs in zip(cases(name), of_kafka(version)[name], strict=True):
-        assert here(one) == theirs, one.asked
+        assert here(one) == theirs, one.sent
 
 
 class Figures(NamedTuple):
@@ -134,12 +134,12 @@ def test_as_even_as_kafka_and_as_little_moves(version: str, name: str) -> None:
     for one, ours, theirs in both(name, version):
         mine, kafkas = figures(one, ours), figures(one, theirs)
         if name == "sticky":
-            assert mine == kafkas if one.equal else mine[:2] <= kafkas[:2], one.asked
+            assert mine == kafkas if one.equal else mine[:2] <= kafkas[:2], one.sent
         elif one.equal:
-            assert mine[1:] == kafkas[1:], one.asked
+            assert mine[1:] == kafkas[1:], one.sent
         elif not one.disputed:
-            assert mine.withheld == mine.moved, one.asked
-            assert kafkas.withheld == kafkas.moved, one.asked
+            assert mine.withheld == mine.moved, one.sent
+            assert kafkas.withheld == kafkas.moved, one.sent
 
 
 def handed_over(one: Case, assignment: GroupAssignment) -> int:

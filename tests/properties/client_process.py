@@ -40,7 +40,7 @@ class Process:
     assignor: str | None
     epoch: int = 0
     owned: Partitions = NOTHING
-    told: Partitions = NOTHING
+    assigned: Partitions = NOTHING
     full: bool = True
     """H7: all fields next time."""
     response: Sent | None = None
@@ -53,7 +53,7 @@ class Process:
 
     @property
     def revoking(self) -> bool:
-        return not self.owned <= self.told
+        return not self.owned <= self.assigned
 
     def heartbeat(self, reports: bool = False) -> Json:
         """The next request (H7): full, or a keep-alive that perhaps `reports` what it owns.
@@ -85,7 +85,7 @@ class Process:
             self.full = True
             return True
         if body["errorCode"]:
-            self.epoch, self.owned, self.told, self.full, self.epochs = 0, NOTHING, NOTHING, True, []
+            self.epoch, self.owned, self.assigned, self.full, self.epochs = 0, NOTHING, NOTHING, True, []
             return bool(body["errorCode"] != UNRELEASED_INSTANCE_ID)
         if sent.incarnation != self.incarnation:
             self.epochs = []
@@ -94,12 +94,12 @@ class Process:
         self.epochs.append(self.epoch)
         assert self.epochs == sorted(self.epochs), f"E4: {self.member_id} was told the epochs {self.epochs}"
         if body["assignment"] is not None:
-            self.told = partitions_of(body["assignment"]["assignedTopicPartitions"])
+            self.assigned = partitions_of(body["assignment"]["assignedTopicPartitions"])
         if not self.revoking:
-            self.owned = self.told
+            self.owned = self.assigned
         self.full = body["assignment"] is not None and not self.revoking
         return True
 
     def finish_revocation(self) -> None:
         """K2: given up; the next heartbeat says so."""
-        self.owned, self.full = self.told, True
+        self.owned, self.full = self.assigned, True

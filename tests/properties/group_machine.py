@@ -182,7 +182,7 @@ class GroupMachine(RuleBasedStateMachine):
         """K2; O3: what was consumed is committed before the partitions are given up."""
         process = _one(data, [process for process in self.run.processes if process.revoking])
         if commits:
-            self.commit_owned(process, 1000 + self.started, process.owned - process.told, True)
+            self.commit_owned(process, 1000 + self.started, process.owned - process.assigned, True)
         process.finish_revocation()
         self.run.check_members()
 

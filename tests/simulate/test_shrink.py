@@ -34,15 +34,15 @@ def test_two_that_only_go_together_go() -> None:
 
 
 def test_ten_of_a_thousand_are_isolated_with_few_questions() -> None:
-    asked = 0
+    questions = 0
 
     def fails(tried: Sequence[int]) -> bool:
-        nonlocal asked
-        asked += 1
+        nonlocal questions
+        questions += 1
         return set(range(0, 1000, 100)) <= set(tried)
 
     assert shrink(range(1000), fails) == list(range(0, 1000, 100))
-    assert asked < 1000
+    assert questions < 1000
 
 
 def test_items_are_made_simpler() -> None:

@@ -83,8 +83,8 @@ def over_sockets(seeds: int, jobs: int) -> dict[str, Any]:
         print(f"over sockets: {line}", file=sys.stderr, flush=True)
 
     result = judge_agent(Sockets(ServedCoordinator, command, jobs), drawn(range(seeds)), say)
-    if result.found:
-        raise ConformError(f"over sockets the reference breaks {', '.join(result.found)}", NOT_CONFORMANT)
+    if result.broken:
+        raise ConformError(f"over sockets the reference breaks {', '.join(result.broken)}", NOT_CONFORMANT)
     return {
         "schedules": result.schedules,
         "judged": dict(sorted(result.counts.items())),

@@ -16,6 +16,12 @@ OnlyFoo == {{"foo"}}
 MCOffsetValues == {0, 1}
 MCCommitEpochs == {Away} \cup 0..(MaxEpoch + 1)
 
+\* A topic of one partition that may grow: the second is not there at first.
+OnlyM1 == {"m1"}
+GrowingFoo == {[t \in MCTopics |-> 1]}
+FirstOffset == {0}
+FirstEpoch == {1}
+
 OffsetBoundedNext == OffsetNext /\ group'.epoch <= MaxEpoch
 OffsetBoundedSpec == OffsetInit /\ [][OffsetBoundedNext]_offsetVars
 

@@ -20,12 +20,12 @@ from harness.mutate.seeded import SeededCheck, judge_seeded  # noqa: E402
 
 def main(jobs: int) -> None:
     """Judge what the standard input asks for."""
-    request = [
+    checks = [
         SeededCheck(target, check, read_patch(Path(patch)) if patch else None)
         for target, check, patch in json.load(sys.stdin)
     ]
-    answers = {answer.seeded: (answer.caught, answer.problem) for answer in judge_seeded(ROOT, request, jobs)}
-    json.dump([answers[one] for one in request], sys.stdout)
+    answers = {answer.seeded: (answer.caught, answer.problem) for answer in judge_seeded(ROOT, checks, jobs)}
+    json.dump([answers[one] for one in checks], sys.stdout)
 
 
 if __name__ == "__main__":

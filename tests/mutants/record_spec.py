@@ -32,18 +32,18 @@ def checks_of_models() -> list[SeededCheck]:
 
 def main(fresh: bool) -> int:
     """Judge all, then write the records."""
-    request, wrong = checks_of_models(), 0
-    for number, answer in enumerate(judge_seeded(ROOT, request, 2, fresh), 1):
+    checks, wrong = checks_of_models(), 0
+    for number, answer in enumerate(judge_seeded(ROOT, checks, 2, fresh), 1):
         name = recorded(answer.seeded)
         right = not answer.problem and bool(answer.caught) == bool(answer.seeded.patch)
-        print(f"[{number}/{len(request)}] {name}: {answer.problem or answer.caught or 'holds'}", flush=True)
+        print(f"[{number}/{len(checks)}] {name}: {answer.problem or answer.caught or 'holds'}", flush=True)
         wrong += not right
     if wrong:
         print(f"{wrong} are not as they must be: nothing is recorded", file=sys.stderr)
         return 1
     records = verdicts(ROOT, []).records
-    names = {recorded(one) for one in request}
-    for one in request:
+    names = {recorded(one) for one in checks}
+    for one in checks:
         with tempfile.TemporaryDirectory(prefix="conform-seeded-") as folder:
             copy_with(one.patch, ROOT, one.target, Path(folder))
             entry = renamed(entry_of(Path(folder) / "spec", one.check), recorded(one))

@@ -32,28 +32,28 @@ def without_a_bug(target: str, checks: Iterable[str]) -> list[SeededCheck]:
     return [SeededCheck(target, check, None) for check in dict.fromkeys(checks)]
 
 
-def name(request: SeededCheck) -> str:
+def name(bug: SeededCheck) -> str:
     """The parameter of a test."""
-    return f"{request.target}/{request.patch.path.stem}" if request.patch else request.check
+    return f"{bug.target}/{bug.patch.path.stem}" if bug.patch else bug.check
 
 
-def answers(request: Sequence[SeededCheck]) -> Answers:
+def answers(checks: Sequence[SeededCheck]) -> Answers:
     """Judge by as many forks at a time as there are processors for this process."""
     others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     jobs = max(1, (os.cpu_count() or 1) // others)
     program = str(Path(__file__).with_name("judge_seeded.py"))
-    rows = [(one.target, one.check, one.patch and str(one.patch.path)) for one in request]
+    rows = [(one.target, one.check, one.patch and str(one.patch.path)) for one in checks]
     done = subprocess.run(
         [sys.executable, program, str(jobs)], input=json.dumps(rows), capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
-    return {one: Answer(one, *given) for one, given in zip(request, json.loads(done.stdout), strict=True)}
+    return {one: Answer(one, *given) for one, given in zip(checks, json.loads(done.stdout), strict=True)}
 
 
 def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD) -> Answers:
     """Judge what the selected tests of a module ask for; all seeded bugs of the folder go to the report."""
     selected = [item for item in request.session.items if item.path == request.path]
-    found = answers([item.callspec.params["asked"] for item in selected if hasattr(item, "callspec")])
+    found = answers([item.callspec.params["bug"] for item in selected if hasattr(item, "callspec")])
     caught = {one.seeded.patch: one.caught for one in found.values() if one.seeded.patch and not one.problem}
     if list(caught) == [one.patch for one in bugs(target)]:
         report(target, caught, build)

@@ -18,12 +18,12 @@ def found(request: pytest.FixtureRequest) -> Answers:
     return answers_of("coordinator", request)
 
 
-@pytest.mark.parametrize("request", BUGS, ids=name)
-def test_bug_is_caught(request: SeededCheck, found: Answers) -> None:
-    assert request.patch
-    assert caught(found[request]), f"{request.patch.path.name} survives {request.check}: {request.patch.bug}"
+@pytest.mark.parametrize("bug", BUGS, ids=name)
+def test_bug_is_caught(bug: SeededCheck, found: Answers) -> None:
+    assert bug.patch
+    assert caught(found[bug]), f"{bug.patch.path.name} survives {bug.check}: {bug.patch.bug}"
 
 
-@pytest.mark.parametrize("request", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
-def test_check_finds_nothing_without_a_bug(request: SeededCheck, found: Answers) -> None:
-    assert caught(found[request]) == ""
+@pytest.mark.parametrize("bug", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
+def test_check_finds_nothing_without_a_bug(bug: SeededCheck, found: Answers) -> None:
+    assert caught(found[bug]) == ""

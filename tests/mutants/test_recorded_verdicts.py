@@ -39,8 +39,8 @@ def records(tmp_path: Path) -> Records:
     return Records(place.parent)
 
 
-def evidence_file_of(request: SeededCheck) -> Path:
-    return verdicts(ROOT, []).records.folder / "evidence" / f"{recorded(request)}.json"
+def evidence_file_of(bug: SeededCheck) -> Path:
+    return verdicts(ROOT, []).records.folder / "evidence" / f"{recorded(bug)}.json"
 
 
 def judged(folder: Path, records: Records, anew: bool) -> str:

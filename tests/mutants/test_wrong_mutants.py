@@ -21,8 +21,8 @@ def written(folder: Path, text: str) -> Patch:
 
 
 def problem(target: str, check: str, patch: Patch | None = None) -> str:
-    request = SeededCheck(target, check, patch)
-    answer = answers([request])[request]
+    bug = SeededCheck(target, check, patch)
+    answer = answers([bug])[bug]
     assert not answer.caught
     return answer.problem
 

@@ -1,4 +1,4 @@
-"""The archive of TLC's classes (`harness.class_archive`): a short run of TLC takes a fifth less with it.
+"""The archive of TLC's classes (`harness.class_archive`): a short run of TLC takes a tenth less with it.
 
 The kit starts TLC some hundred times in a run of `make`, mostly for a second each.
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 WORTH_S: Final = 60.0
 """Seconds of a session beside which those for making an archive, about 10, are few."""
+_COMPILED_WITHIN_S: Final = 10.0
+_FORM: Final = "2"
+"""The form of an archive: those of form 1 may have methods that are never compiled."""
 _QUIET: Final = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable -Xlog:all=error:stderr"
 """Java warns of each class that cannot be in an archive, and of archives that do not fit."""
 _BEAN: Final = "com.sun.management:type=DiagnosticCommand"
@@ -77,7 +81,7 @@ def archive_of(java_home: Path, jars: Path, options: str) -> Archive | None:
     if any((jars.parent / "conf").glob("*")) or os.environ.get("SPARK_CONF_DIR") or " " in str(folder):
         return None
     try:
-        parts = [options, str(java_home), (java_home / "release").read_text(encoding="utf-8")]
+        parts = [_FORM, options, str(java_home), (java_home / "release").read_text(encoding="utf-8")]
         parts += [f"{one} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in sorted(jars.iterdir())]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -87,7 +91,28 @@ def archive_of(java_home: Path, jars: Path, options: str) -> Archive | None:
 
 
 def _dump(session: SparkSession, place: Path) -> None:
-    """Tell Java to write its archive, as `jcmd VM.cds dynamic_dump` does, which not every Java has."""
+    """Tell Java to write its archive, as `jcmd VM.cds dynamic_dump` does, which not every Java has.
+
+    A method that waits for the compiler would wait in the archive, too, and be interpreted in every run with
+    the archive (`harness.class_archive`): Java compiles those first. TimeoutError where that does not end."""
+    until = time.monotonic() + _COMPILED_WITHIN_S
+    while methods_wait(_diagnosed(session, "compilerQueue")):
+        if time.monotonic() > until:
+            raise TimeoutError
+        time.sleep(0.05)
+    jvm: Any = session.sparkContext._jvm
+    jvm.java.lang.System.setOut(jvm.java.lang.System.err)  # on which Java says that it writes
+    _diagnosed(session, "vmCds", "dynamic_dump", str(place))
+
+
+def methods_wait(queues: str) -> bool:
+    """Tell if a method is compiled or waits for that, by the output of `jcmd Compiler.queue`."""
+    lines = [line.strip() for line in queues.splitlines()]
+    return any(line and line != "Empty" and not line.endswith(":") for line in lines)
+
+
+def _diagnosed(session: SparkSession, operation: str, *words: str) -> str:
+    """The output of a diagnostic command of Spark's Java, as of jcmd."""
     jvm: Any = session.sparkContext._jvm
     new_array = session.sparkContext._gateway.new_array  # type: ignore[union-attr]
 
@@ -98,11 +123,11 @@ def _dump(session: SparkSession, place: Path) -> None:
         return made
 
     text, thing = jvm.java.lang.String, jvm.java.lang.Object
-    given = array(thing, array(text, "dynamic_dump", str(place)))
+    given = array(thing, *([array(text, *words)] if words else []))
+    types = array(text, *(["[Ljava.lang.String;"] if words else []))
     name = jvm.javax.management.ObjectName(_BEAN)
     server = jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer()
     # by reflection, since py4j only sees the server's own class, which is hidden
     methods = jvm.java.lang.Class.forName("javax.management.MBeanServer").getMethods()
     invoke = next(method for method in methods if method.getName() == "invoke")
-    jvm.java.lang.System.setOut(jvm.java.lang.System.err)  # on which it says that it does so
-    invoke.invoke(server, array(thing, name, "vmCds", given, array(text, "[Ljava.lang.String;")))
+    return str(invoke.invoke(server, array(thing, name, operation, given, types)))

@@ -13,9 +13,10 @@ import pytest
 from harness.class_archive import Work
 from harness.class_archive import archive_options as options_for
 from harness.engines.java import find_java
-from harness.engines.tlc import find_jar
+from harness.engines.tlc import BRIEF, find_jar
 from harness.engines.tlc_archive import archive_of_tlc
 
+ROOT = Path(__file__).parents[2]
 WORDS = ("-cp", "program.jar", "Main")
 MAKES = """
 import pathlib, sys, time
@@ -127,6 +128,24 @@ def test_tlc_starts_from_an_archive_that_the_first_run_makes(
         words = [str(java), "-Xshare:on", collector, *options, "-cp", str(jar), "tlc2.TLC", "-help"]
         ended = subprocess.run(words, capture_output=True, text=True)
         assert "SYNOPSIS" in ended.stdout and ended.stderr == ""
+
+
+def test_methods_are_compiled_with_an_archive_that_a_busy_jvm_has_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The JVM that makes the archive is told to compile every method by its slow compiler, so that many wait
+    when it ends. One that waits in the archive would be interpreted in each run."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:-TieredCompilation -XX:CompileThreshold=20")
+    java, jar = find_java(), find_jar()
+    options = archive_of_tlc(java, jar)
+    monkeypatch.delenv("JDK_JAVA_OPTIONS")
+    words = [str(java), *BRIEF, *options, "-XX:+PrintCompilation", "-cp", str(jar), "tlc2.TLC"]
+    model = ["-metadir", str(tmp_path / "states"), "-deadlock", "-config", "MCTour.cfg", "MCTour.tla"]
+    ended = subprocess.run([*words, *model], cwd=ROOT / "spec", capture_output=True, text=True)
+    assert "312 distinct states found" in ended.stdout
+    for method in ("tlc2.tool.impl.Tool::evalImpl", "tlc2.tool.impl.Spec::lookup"):
+        assert method in ended.stdout
 
 
 def test_tlc_runs_where_the_folder_of_caches_cannot_be_made(

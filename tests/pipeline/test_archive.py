@@ -107,3 +107,19 @@ def test_one_that_was_cut_off_is_not_used(tmp_path: Path) -> None:
     assert f"-XX:SharedArchiveFile={tmp_path}/spark-a-80.jsa" in made.options
     (tmp_path / "spark-a-80.jsa").write_text("classes")
     assert made.find() is None and "SharedArchiveFile" not in made.options
+
+
+@pytest.mark.parametrize(
+    ("queues", "wait"),
+    [
+        ("Current compiles: \n\nC1 compile queue:\nEmpty\n\nC2 compile queue:\nEmpty\n\n", False),
+        ("Current compiles: \n\nC1 compile queue:\n7143       1       a.B::c (8 bytes)\n\n", True),
+        (
+            "Current compiles: \nC1 CompilerThread0  7143  1  a.B::c (8 bytes)\n\nC1 compile queue:\nEmpty\n",
+            True,
+        ),
+    ],
+)
+def test_methods_that_wait_for_the_compiler_are_seen(queues: str, wait: bool) -> None:
+    """The outputs are those of OpenJDK 17. With a method that waits the archive is not written."""
+    assert archive.methods_wait(queues) is wait

@@ -121,7 +121,7 @@ soak: setup
 	@$(BIN)/python tests/serve/serve_soak.py frames 10000000 --evidence spec/evidence/ServeFrames.json
 	@$(BIN)/python tests/serve/serve_soak.py held 600 --evidence spec/evidence/ServeHeld.json
 	@$(BIN)/python tests/mutants/record_spec.py --fresh
-	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
+	@$(BIN)/python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust
 	@for model in $(EXHAUSTED); do \
 	  $(BIN)/conform exhaust $$model --out $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(MAKE) --no-print-directory lakes

@@ -147,13 +147,13 @@ HAPPENS: Final[dict[str, Callable[[Group], None]]] = {
 
 def costs(progress: Callable[[str], None], members: Sequence[int] = MEMBERS) -> list[Cost]:
     """The costs of each event, for groups of each size, in each protocol."""
-    found = []
+    measured = []
     for what in HAPPENS:
         for size in members:
             for protocol in PROTOCOLS:
                 progress(f"{what}: {protocol}, {size} members")
-                found.append(Group(protocol, size).cost(what))
-    return found
+                measured.append(Group(protocol, size).cost(what))
+    return measured
 
 
 def rebalances(progress: Callable[[str], None], members: Sequence[int] = MEMBERS) -> Table:

@@ -81,12 +81,12 @@ def served_side_by_side(progress: Progress, load: Load = Load(), rounds: int = R
             except ConformError as error:
                 table.rows.append([f"{title}: {error.message}", *[""] * (len(table.columns) - 1)])
                 table.data.append({"title": title, "not_measured": error.message})
-        found: dict[str, list[dict[str, Any]]] = {title: [] for title in places}
+        results: dict[str, list[dict[str, Any]]] = {title: [] for title in places}
         for number in range(rounds):
             for title, place in places.items():
                 progress(f"round {number + 1} of {rounds}: {title}")
-                found[title].append(generate(classes, place, load))
-        for title, measured in found.items():
+                results[title].append(generate(classes, place, load))
+        for title, measured in results.items():
             table.rows.append(_row(title, load, measured))
             table.data.append({"title": title, **asdict(load), "rounds": measured})
     return table
@@ -112,13 +112,13 @@ def generate(classes: Path, place: Place, load: Load) -> dict[str, Any]:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise ConformError(f"The generator of heartbeats failed: {ended.stderr.strip()}", ENGINE_FAILED)
-    found: dict[str, Any] = json.loads(ended.stdout)
+    figures: dict[str, Any] = json.loads(ended.stdout)
     after = process.cpu_times()
     used = after.user + after.system - before.user - before.system
     return {
-        **found,
-        "per_s": found["heartbeats"] / load.seconds,
-        "processor_us": used / max(1, found["all"]) * 1e6,
+        **figures,
+        "per_s": figures["heartbeats"] / load.seconds,
+        "processor_us": used / max(1, figures["all"]) * 1e6,
         "memory_mb": process.memory_info().rss / 1e6,
     }
 

@@ -81,8 +81,8 @@ class Timeline:
     @property
     def round(self) -> int:
         """The generation of a classic group, the group epoch of a consumer group."""
-        found = self.coordinator.others.classic.groups.get(GROUP)
-        return found.generation if found else int(self.coordinator.describe(GROUP)["groupEpoch"])
+        classic = self.coordinator.others.classic.groups.get(GROUP)
+        return classic.generation if classic else int(self.coordinator.describe(GROUP)["groupEpoch"])
 
     def start(self, process: Process) -> None:
         """A process starts."""

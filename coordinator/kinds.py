@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
@@ -34,7 +34,7 @@ class Groups(Protocol):
         request: Any,
         waits: int | str,
         admit: Callable[[str], None],
-        others: Collection[str],
+        others: Container[str],
         draw_id: Callable[[Any], str],
         log: Log,
         env: Env,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from coordinator.classic.subscribed import subscribed
 from coordinator.consumer.model import Group
+from coordinator.consumer.records import Record
 from coordinator.core import fields
 from coordinator.core.admission import STATES
 from coordinator.core.dialect import Dialect
@@ -16,11 +17,21 @@ from coordinator.core.step import Env
 from coordinator.core.timers import Due
 from coordinator.kinds import CLASSIC, CONNECT, KINDS, Groups, Kind
 from coordinator.offsets.handlers import verify_member
-from coordinator.offsets.records import Offsets
+from coordinator.offsets.records import OffsetRecord, Offsets
 from coordinator.offsets.request import CommitRequest
 
 if TYPE_CHECKING:
     from coordinator.core.log import Log
+
+
+class _Ids:
+    """The group ids that are in one of several collections; none is copied, as there may be many."""
+
+    def __init__(self, collections: Sequence[Container[str]]) -> None:
+        self._collections = collections
+
+    def __contains__(self, group_id: object) -> bool:
+        return any(group_id in one for one in self._collections)
 
 
 class OtherGroups:
@@ -44,7 +55,7 @@ class OtherGroups:
         request: Any,
         waits: int | str,
         admit: Callable[[str], None],
-        consumers: Collection[str],
+        consumers: Container[str],
         draw_id: Callable[[Any], str],
         log: Log,
         env: Env,
@@ -52,11 +63,9 @@ class OtherGroups:
     ) -> Json:
         """Handle one request of a kind; `consumers` are the ids of consumer groups, the rest is as in
         kinds.py."""
-        others = {*consumers}
-        for name, groups in self._of.items():
-            if name != kind.name:
-                others |= groups.groups.keys()
-        return self._of[kind.name].request(request, waits, admit, others, draw_id, log, env, now_ms)
+        others = [groups.groups for name, groups in self._of.items() if name != kind.name]
+        elsewhere = _Ids((consumers, *others))
+        return self._of[kind.name].request(request, waits, admit, elsewhere, draw_id, log, env, now_ms)
 
     def take_completed(self) -> list[Json]:
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""
@@ -136,7 +145,7 @@ class OtherGroups:
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
         """P2: become what the log gives back."""
-        records = list(records)
+        records = [record for record in records if not isinstance(record, Record | OffsetRecord)]
         for kind in self._of.values():
             kind.replay(records, env, now_ms)
 

@@ -345,7 +345,7 @@ class Coordinator:
 
     def volatile(self, group: str | None = None) -> Json:
         """The state that records do not hold, of one group or of all (load.py)."""
-        groups = [found for name, found in sorted(self._groups.items()) if group in (None, name)]
+        groups = [one for name, one in sorted(self._groups.items()) if group in (None, name)]
         shown = {name: own for name, own in self._env.group_configs.items() if group in (None, name)}
         known = volatile_of(groups, self.clock.now_ms(), shown)
         return {**known, **self.others.volatile(group), **self._admission.volatile()}

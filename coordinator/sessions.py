@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from coordinator.admin.groups import check_deletion, listed
@@ -84,7 +84,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         request: Q,
         waits: int | str,
         admit: Callable[[str], None],
-        others: Collection[str],
+        others: Container[str],
         draw_id: Callable[[Any], str],
         log: Log,
         env: Env,

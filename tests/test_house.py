@@ -222,8 +222,8 @@ PRONOUNS = (
 PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
 """The text of these files is in the key of every recorded result."""
 VERBS_AS_NAMES = {
-    "harness": frozenset({"said", "told", "asked", "found"}),
-    **dict.fromkeys(["coordinator", "tests", "benchmarks"], frozenset({"said", "told", "asked"})),
+    **dict.fromkeys(["harness", "coordinator", "benchmarks"], frozenset({"said", "told", "asked", "found"})),
+    "tests": frozenset({"said", "told", "asked"}),
 }
 VERBS_ARE_DATA = {
     "harness/kinds/consumer/state.py": "a field `told` of the specification",

@@ -150,14 +150,14 @@ def _passing(coordinator: Coordinator, options: argparse.Namespace) -> list[Json
         "statesFilter": _words(options.state, STATES_OF_ALL, "state"),
         "typesFilter": _words(options.type, list(TYPES), "type"),
     }
-    found: list[Json] = _ask(coordinator, "ListGroups", body)["groups"]
-    return found
+    groups: list[Json] = _ask(coordinator, "ListGroups", body)["groups"]
+    return groups
 
 
 def _list(coordinator: Coordinator, options: argparse.Namespace) -> int:
-    found = _passing(coordinator, options)
-    rows = [(group["groupId"], group["groupType"], group["groupState"]) for group in found]
-    _show(options, {"groups": found}, table(("GROUP", "TYPE", "STATE"), rows))
+    groups = _passing(coordinator, options)
+    rows = [(group["groupId"], group["groupType"], group["groupState"]) for group in groups]
+    _show(options, {"groups": groups}, table(("GROUP", "TYPE", "STATE"), rows))
     return 0
 
 
@@ -183,8 +183,8 @@ def _describe(coordinator: Coordinator, options: argparse.Namespace) -> int:
     wanted = list(dict.fromkeys(options.group)) if options.group else passing
     problems = [_unknown(group_id, list(listed)) for group_id in wanted if group_id not in listed]
     problems += [_left_out(listed[group_id]) for group_id in wanted if group_id in listed.keys() - {*passing}]
-    found = [_described(coordinator, listed[group_id]) for group_id in wanted if group_id in passing]
-    _show(options, {"groups": found}, "\n".join(map(_text, found)))
+    groups = [_described(coordinator, listed[group_id]) for group_id in wanted if group_id in passing]
+    _show(options, {"groups": groups}, "\n".join(map(_text, groups)))
     return _complain(problems)
 
 
@@ -259,16 +259,16 @@ def _configs(coordinator: Coordinator, options: argparse.Namespace) -> int:
         (altered,) = _ask(coordinator, "IncrementalAlterConfigs", body)["responses"]
         if altered["errorCode"]:
             return _complain([altered["errorMessage"]])
-    (found,) = _ask(coordinator, "DescribeConfigs", {"resources": [resource]})["results"]
-    if found["errorCode"]:
-        return _complain([found["errorMessage"]])
+    (result,) = _ask(coordinator, "DescribeConfigs", {"resources": [resource]})["results"]
+    if result["errorCode"]:
+        return _complain([result["errorMessage"]])
     configs = [
         {
             "name": config["name"],
             "value": config["value"],
             "source": "group" if config["configSource"] == GROUP_CONFIG else "broker",
         }
-        for config in found["configs"]
+        for config in result["configs"]
     ]
     rows = [tuple(config.values()) for config in configs]
     shown = {"group": options.group, "configs": configs}

@@ -173,9 +173,9 @@ def describe_configs(env: Env, request: DescribeConfigsRequest, authorizer: Auth
     """DescribeConfigs of groups, whether or not they exist, and of the broker (D3)."""
     results = []
     for resource in request.resources:
-        code, message, found = ErrorCode.NONE, None, []
+        code, message, configs = ErrorCode.NONE, None, []
         try:
-            found = list(_described(env, request, resource, authorizer))
+            configs = list(_described(env, request, resource, authorizer))
         except RequestRejected as rejected:
             code, message = rejected.code, rejected.message
         results.append(
@@ -184,7 +184,7 @@ def describe_configs(env: Env, request: DescribeConfigsRequest, authorizer: Auth
                 "errorMessage": message,
                 "resourceType": resource.type,
                 "resourceName": resource.name,
-                "configs": found,
+                "configs": configs,
             }
         )
     return {"throttleTimeMs": 0, "results": results}

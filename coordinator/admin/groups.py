@@ -62,14 +62,14 @@ def list_groups(
         return {"throttleTimeMs": 0, "errorCode": 0 if moved else int(code), "groups": []}
     states = {state.strip().lower() for state in request.states}
     types = {TYPES.get(kind.lower()) for kind in request.types}
-    found = [
+    rows = [
         group
         for group in listed_groups(groups, others, offsets)
         if (not request.states or group["groupState"].lower() in states)
         and (not request.types or group["groupType"] in types)
         and may_see(authorizer, request.principal, group["groupId"])
     ]
-    return {"throttleTimeMs": 0, "errorCode": 0, "groups": found}
+    return {"throttleTimeMs": 0, "errorCode": 0, "groups": rows}
 
 
 def deletion(

@@ -71,5 +71,5 @@ class _Matching:
     def columns(self) -> list[int]:
         """The column of each row."""
         left_over = iter(sorted(set(range(self._size)) - self._row_of.keys()))
-        found = [self._column_of[row] for row in range(self._size)]
-        return [column if column < self._size else next(left_over) for column in found]
+        columns = [self._column_of[row] for row in range(self._size)]
+        return [column if column < self._size else next(left_over) for column in columns]

@@ -24,8 +24,8 @@ class UniformAssignor:
         if len(subscriptions) == 1:
             return _assign_equal(members, sorted(members), subscriptions.pop(), spec.partitions)
         existing = frozenset(spec.partitions)
-        found = {subscription: subscription & existing for subscription in subscriptions}
-        topics = {member_id: found[members[member_id].topics] for member_id in sorted(members)}
+        known = {subscription: subscription & existing for subscription in subscriptions}
+        topics = {member_id: known[members[member_id].topics] for member_id in sorted(members)}
         subscribed = [member_id for member_id in topics if topics[member_id]]
         assignment: GroupAssignment = dict.fromkeys(topics, frozenset())
         if len({topics[member_id] for member_id in subscribed}) == 1:

@@ -192,11 +192,11 @@ class Reader:
 
     def partitions(self, name: str) -> frozenset[TopicPartition]:
         """Partitions by topic."""
-        found: set[TopicPartition] = set()
+        partitions: set[TopicPartition] = set()
         for _ in range(self.count(name)):
             topic = self.text(name)
-            found.update((topic, self.int32(name)) for _ in range(self.count(name)))
-        return frozenset(found)
+            partitions.update((topic, self.int32(name)) for _ in range(self.count(name)))
+        return frozenset(partitions)
 
     def _take(self, size: int, name: str) -> bytes:
         if size < 0:

@@ -26,7 +26,7 @@ from coordinator.classic.request import (
 )
 from coordinator.classic.request import invalid as invalid_error
 from coordinator.classic.response import heartbeat_response, join_error, leave_response, sync_error
-from coordinator.classic.timers import Deadlines, followed, started
+from coordinator.classic.timers import Deadlines, followed, restarted, started
 from coordinator.core import fields
 from coordinator.core.dialect import Dialect
 from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
@@ -167,8 +167,12 @@ class ClassicGroups:
             self.saved.pop(group.id, None)
             self._deadlines.pop(group.id, None)
         else:
+            before = self._deadlines.get(group.id, {})
+            unchanged = self.groups.get(group.id) is group
+            self._deadlines[group.id] = (
+                restarted(before, step.timers) if unchanged else followed(group, before, step.timers)
+            )
             self.groups[group.id] = group
-            self._deadlines[group.id] = followed(group, self._deadlines.get(group.id, {}), step.timers)
             for (timer, member_id), deadline_ms in step.timers.items():
                 self._timers.arm(Due(deadline_ms, group.id, timer, member_id))
         answers = sorted(step.answers, key=lambda answer: str(answer[0]))

@@ -16,20 +16,31 @@ def armed(group: ClassicGroup) -> list[tuple[str, str]]:
 
     "group" deletes it, "join" opens the barrier, "sync" removes who has not sent a SyncGroup.
     """
-    found = []
+    timers = []
     if group.state == "Empty":
-        found.append(("group", ""))
+        timers.append(("group", ""))
     if group.state == "PreparingRebalance":
-        found.append(("join", ""))
+        timers.append(("join", ""))
     if any(member.owes_sync for member in group.members.values()):
-        found.append(("sync", ""))
+        timers.append(("sync", ""))
     sessions = {name for name, member in group.members.items() if member.fresh or not member.waits}
-    return found + [("session", name) for name in sorted(sessions | group.pending)]
+    return timers + [("session", name) for name in sorted(sessions | group.pending)]
 
 
 def followed(group: ClassicGroup, before: Deadlines, anew: Mapping[tuple[str, str], int]) -> Deadlines:
     """The deadlines after a step that starts some timers `anew`; the others go on, or are no more."""
     return {timer: anew.get(timer, before.get(timer, 0)) for timer in armed(group)}
+
+
+def restarted(deadlines: Deadlines, anew: Mapping[tuple[str, str], int]) -> Deadlines:
+    """Deadlines after a step that left its group as the group was, so that the same timers are armed.
+
+    A heartbeat is such a step. It costs the same in a group of any size: `deadlines` are changed in place.
+    """
+    for timer, deadline_ms in anew.items():
+        if timer in deadlines:
+            deadlines[timer] = deadline_ms
+    return deadlines
 
 
 def started(group: ClassicGroup, now_ms: int, retention_ms: int) -> Deadlines:

@@ -192,10 +192,12 @@ def check_computes(group: Group | None, work: Work, member_id: str, member_epoch
 
 def prepare_assignment(group: Group | None, work: Work, request: PrepareRequest) -> Worked:
     """PrepareAssignment (W1): what the assignor computes from. Raises RequestRejected."""
-    found = check_computes(group, work, request.member_id, request.member_epoch)
-    metadata = {name: image.partitions for name, image in found.metadata.items()}
-    prepared = Prepared(found.epoch, frozenset(found.members), metadata)
-    return Worked(Result(found.id), work._replace(prepared=prepared), [], prepare_response(found, work.lost))
+    current = check_computes(group, work, request.member_id, request.member_epoch)
+    metadata = {name: image.partitions for name, image in current.metadata.items()}
+    prepared = Prepared(current.epoch, frozenset(current.members), metadata)
+    return Worked(
+        Result(current.id), work._replace(prepared=prepared), [], prepare_response(current, work.lost)
+    )
 
 
 def install_assignment(group: Group | None, work: Work, request: InstallRequest) -> Worked:
@@ -205,7 +207,7 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
     Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is,
     and the metadata with it.
     """
-    found = check_computes(group, work, request.member_id, request.member_epoch)
+    current = check_computes(group, work, request.member_id, request.member_epoch)
     prepared = work.prepared
     if prepared is None or prepared.epoch != request.group_epoch:
         sentence = f"No assignment was prepared for group epoch {request.group_epoch}; prepare it first."
@@ -217,20 +219,20 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
         given.setdefault(worker, set()).add(resource)
     targets = []
     taken: Partitions = NOTHING
-    for worker in sorted(prepared.workers & found.members.keys()):
-        old = found.targets.get(worker, NO_TARGET)
+    for worker in sorted(prepared.workers & current.members.keys()):
+        old = current.targets.get(worker, NO_TARGET)
         if request.error:
             target = old._replace(error=request.error)
         else:
             target = Target(frozenset(given.get(worker, ())), 0, *request.assignor_data.get(worker, ()))
         taken |= target.partitions
-        if worker not in found.targets or target != old:
-            targets.append(ConnectRecord(TARGET_MEMBER, found.id, worker, target))
+        if worker not in current.targets or target != old:
+            targets.append(ConnectRecord(TARGET_MEMBER, current.id, worker, target))
     lost = {resource: worker for resource, worker in work.lost.items() if resource not in taken}
-    epoch = ConnectRecord(TARGET_METADATA, found.id, None, AssignmentEpoch(prepared.epoch))
-    records = [*lost_records(found.id, work.lost, lost), *targets, epoch]
-    result = Result(found.id, [one for one in map(shared_record, records) if one is not None])
-    new = choose(work._replace(prepared=None, lost=lost), workers_of(found))
+    epoch = ConnectRecord(TARGET_METADATA, current.id, None, AssignmentEpoch(prepared.epoch))
+    records = [*lost_records(current.id, work.lost, lost), *targets, epoch]
+    result = Result(current.id, [one for one in map(shared_record, records) if one is not None])
+    new = choose(work._replace(prepared=None, lost=lost), workers_of(current))
     return Worked(result, new, records, install_response())
 
 

@@ -7,7 +7,7 @@ as topics do: one with n partitions is a connector with n - 1 tasks (spec/Connec
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coordinator.admin.groups import CONNECT, check_deletion, listed
@@ -55,7 +55,7 @@ class ConnectGroups:
         request: ConnectRequest,
         waits: int | str,
         admit: Callable[[str], None],
-        others: Collection[str],
+        others: Container[str],
         draw_id: Callable[[Group | None], str],
         log: Log,
         env: Env,
@@ -228,8 +228,8 @@ class ConnectGroups:
     def volatile(self, group: str | None) -> Json:
         """The state that `load` takes: of one group or of all."""
         return {
-            name: volatile_of(found, self._work[name], self._assignment_ms.get(name))
-            for name, found in sorted(self.groups.items())
+            name: volatile_of(one, self._work[name], self._assignment_ms.get(name))
+            for name, one in sorted(self.groups.items())
             if group in (None, name)
         }
 
@@ -239,7 +239,8 @@ class ConnectGroups:
         ours = [record for record in records if isinstance(record, ConnectRecord)]
         shared = [one for one in map(shared_record, ours) if one is not None]
         self.groups = groups_from(shared, 0)
-        restore_volatile(self.groups, {}, self._env(env), now_ms)
+        if self.groups:
+            restore_volatile(self.groups, {}, self._env(env), now_ms)
         lost: dict[str, dict[Partition, str]] = {name: {} for name in self.groups}
         last = {
             (record.group_id, record.member_id): record.value

@@ -24,24 +24,24 @@ def to_wire(resources: Partitions) -> list[Json]:
 
 def resources_given(value: object, where: str) -> list[Partition]:
     """The connectors and tasks that the list names, each as often as it does. BadInput where it is none."""
-    found: list[Partition] = []
+    resources: list[Partition] = []
     for entry in fields.items({where: value}, where, where):
         source = fields.as_object(entry, where)
         fields.known(source, ("connectors", "tasks"), where)
-        found += [(name, 0) for name in fields.names(source, "connectors", where)]
+        resources += [(name, 0) for name in fields.names(source, "connectors", where)]
         for given in fields.items(source, "tasks", where):
             task = fields.as_object(given, f"a task of {where}")
             fields.known(task, ("connectorId", "taskId"), f"a task of {where}")
             number = fields.fits(fields.integer(task, "taskId", where), 32, "taskId", where)
             if number < 1:
                 raise BadInput(f"taskId in {where} counts from 1, not {number}")
-            found.append((fields.text(task, "connectorId", where), number))
-    return found
+            resources.append((fields.text(task, "connectorId", where), number))
+    return resources
 
 
 def from_wire(value: object, where: str) -> Partitions:
     """The set that the list stands for; BadInput where it names a connector or task twice."""
-    found = resources_given(value, where)
-    if len(set(found)) != len(found):
+    resources = resources_given(value, where)
+    if len(set(resources)) != len(resources):
         raise BadInput(f"{where} names a connector or task twice")
-    return frozenset(found)
+    return frozenset(resources)

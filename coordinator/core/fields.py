@@ -105,12 +105,12 @@ def optional_integer(source: Mapping[str, object], name: str, where: str) -> int
 
 def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
     """A list of strings that must be there."""
-    found = items(source, name, where)
-    for value in found:
+    values = items(source, name, where)
+    for value in values:
         if type(value) is not str:
-            raise BadInput(f"{name!r} of {where} must be a list of strings, not {shown(found)}")
+            raise BadInput(f"{name!r} of {where} must be a list of strings, not {shown(values)}")
         encodable(value, name, where)
-    return found
+    return values
 
 
 def from_base64(value: str) -> bytes:

@@ -68,14 +68,14 @@ def partitions(value: Json, name: str, where: str) -> list[Json]:
 
 def topics_in(value: Json, name: str, where: str) -> Topics:
     """The topics that a value has: [{"topicId", "topicName", "numPartitions"}]."""
-    found = {}
+    images = {}
     for entry in fields.items(value, name, where):
         topic = fields.as_object(entry, f"a topic of {where}")
         image = TopicImage(
             fields.topic_id(topic.get("topicId"), where), positive(topic, "numPartitions", where)
         )
-        found[fields.text(topic, "topicName", where)] = image
-    return found
+        images[fields.text(topic, "topicName", where)] = image
+    return images
 
 
 _UUID: Final = 36

@@ -213,11 +213,11 @@ def _count(count: int) -> int:
 
 
 def _unsigned(value: int) -> int:
-    return max(1, (value.bit_length() + 6) // 7)
+    return 1 if value < 128 else (value.bit_length() + 6) // 7
 
 
 def _signed(value: int) -> int:
-    return _unsigned(value * 2 if value >= 0 else -value * 2 - 1)
+    return 1 if -64 <= value < 64 else _unsigned(value * 2 if value >= 0 else -value * 2 - 1)
 
 
 def parts_of(records: Iterable[AnyRecord], limit_bytes: int) -> list[list[AnyRecord]]:

@@ -36,7 +36,7 @@ def partitions_given(value: object, where: str) -> list[Partition]:
     """The partitions that the list names, each as often as it does; BadInput where it is no such list."""
     if type(value) is not list:
         raise BadInput(f"{where} must be a list of topic partitions, not {fields.shown(value)}")
-    found: list[Partition] = []
+    listed: list[Partition] = []
     for entry in value:
         if type(entry) is not dict or len(entry) != 2 or "topicId" not in entry or "partitions" not in entry:
             raise BadInput(
@@ -46,17 +46,17 @@ def partitions_given(value: object, where: str) -> list[Partition]:
         for index in fields.items(entry, "partitions", where):
             if type(index) is not int:
                 raise BadInput(f"a partition in {where} must be a whole number, not {fields.shown(index)}")
-            found.append((topic_id, fields.fits(index, 32, "partitions", where)))
-    return found
+            listed.append((topic_id, fields.fits(index, 32, "partitions", where)))
+    return listed
 
 
 def from_wire(value: object, where: str) -> Partitions:
     """The set that the list stands for; BadInput where it names a partition twice or one below 0."""
-    found = partitions_given(value, where)
-    partitions = frozenset(found)
-    if len(partitions) != len(found):
+    listed = partitions_given(value, where)
+    partitions = frozenset(listed)
+    if len(partitions) != len(listed):
         raise BadInput(f"{where} names a partition twice")
-    for topic_id, index in found:
+    for topic_id, index in listed:
         if index < 0:
             raise BadInput(f"a partition of topic {topic_id} in {where} must be at least 0, not {index}")
     return partitions

@@ -55,14 +55,16 @@ def leftovers(records: Iterable[AnyRecord]) -> dict[str, list[Record]]:
     """
     records = list(records)
     classic = {one.group_id: one.value is not None for one in records if isinstance(one, ClassicRecord)}
+    if not any(classic.values()):
+        return {}
     last = {
         (one.group_id, one.type, one.member_id or ""): one
         for one in records
         if isinstance(one, Record) and classic.get(one.group_id)
     }
-    found: dict[str, list[Record]] = {}
+    removals: dict[str, list[Record]] = {}
     for (group_id, kind, _), record in sorted(last.items()):
         whole = last.get((group_id, GROUP_METADATA, ""))
         if record.value is not None and (whole is None or whole.value is None):
-            found.setdefault(group_id, []).append(Record(kind, group_id, record.member_id, None))
-    return found
+            removals.setdefault(group_id, []).append(Record(kind, group_id, record.member_id, None))
+    return removals

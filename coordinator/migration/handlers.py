@@ -269,13 +269,13 @@ def leave_group(env: Env, group: Group, request: LeaveRequest, now_ms: int) -> R
     answers = []
     for member_id, instance_id in request.members:
         error = ErrorCode.NONE
-        found = member_id or ("" if instance_id is None else group.instances.get(instance_id, ""))
+        leaver = member_id or ("" if instance_id is None else group.instances.get(instance_id, ""))
         try:
-            if member_id or not found:
+            if member_id or not leaver:
                 classic_member(group, member_id, instance_id)
-            if found in leaving:
+            if leaver in leaving:
                 raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, "It has left already.")
-            leaving[found] = None
+            leaving[leaver] = None
         except RequestRejected as rejected:
             error = rejected.code
         answers.append((member_id, instance_id, error))

@@ -81,10 +81,10 @@ def _subscribed(
     if group is not None:
         existing = env.topic_names
         return frozenset[str]().union(*(topics_of(one, existing) for one in group.subscriptions)).__contains__
-    found = other(group_id)
-    if found is None and group_id not in offsets:
+    subscribed = other(group_id)
+    if subscribed is None and group_id not in offsets:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} does not exist.")
-    return found
+    return subscribed
 
 
 def offset_delete_error(code: ErrorCode, _: str) -> Json:

@@ -163,20 +163,20 @@ class Broker:
         """Let time-outs that are due happen; the responses that are ready, by their tickets."""
         self._coordinator.fire_due()
         self._compact()
-        found = []
+        answers = []
         for late in self._coordinator.others.take_completed():
             waiting = self._waiting.pop(late["id"], None)
             if waiting is not None:
                 api = GROUP_APIS[waiting.sent.key]
                 answer = api.answered(waiting.sent.version, [late["body"]])
-                found.append((late["id"], self.response(waiting.sent, answer)))
+                answers.append((late["id"], self.response(waiting.sent, answer)))
         now_ms = self.now_ms
         for ticket, waiting in list(self._waiting.items()):
             if waiting.ready_ms is not None and waiting.ready_ms <= now_ms:
                 del self._waiting[ticket]
                 answer = HANDLERS[FETCH][2](self._cluster, waiting.sent.version, waiting.sent.body, now_ms)
-                found.append((ticket, self.response(waiting.sent, answer)))
-        return found
+                answers.append((ticket, self.response(waiting.sent, answer)))
+        return answers
 
     def _compact(self) -> None:
         """P3: a server that runs for long keeps what its groups are, not all that they were."""

@@ -112,8 +112,14 @@ def list_offsets(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
         index, at = partition["partitionIndex"], partition["timestamp"]
         if topic is None or not 0 <= index < topic.partitions:
             return {"partitionIndex": index, "errorCode": UNKNOWN_TOPIC}
-        found = cluster.end(now_ms) if at == LATEST else 0
-        return {"partitionIndex": index, "errorCode": 0, "timestamp": -1, "offset": found, "leaderEpoch": 0}
+        position = cluster.end(now_ms) if at == LATEST else 0
+        return {
+            "partitionIndex": index,
+            "errorCode": 0,
+            "timestamp": -1,
+            "offset": position,
+            "leaderEpoch": 0,
+        }
 
     return {
         "topics": [

@@ -28,24 +28,24 @@ def describe_topic_partitions(cluster: Cluster, body: Json) -> Json:
     if cursor["partitionIndex"] < 0:
         return {"topics": [_error(name, INVALID_REQUEST) for name in wanted], "nextCursor": None}
     left = max(1, min(body["responsePartitionLimit"], MOST_ANSWERED))
-    found: list[Json] = []
+    topics: list[Json] = []
     for name in (one for one in wanted if one >= cursor["topicName"]):
         first = cursor["partitionIndex"] if name == cursor["topicName"] else 0
         if left <= 0:
-            return {"topics": found, "nextCursor": {"topicName": name, "partitionIndex": first}}
+            return {"topics": topics, "nextCursor": {"topicName": name, "partitionIndex": first}}
         topic = cluster.topics.get(name)
         if topic is None:
-            found.append(_error(name, UNKNOWN_TOPIC))
+            topics.append(_error(name, UNKNOWN_TOPIC))
             continue
         shown = topic_with_partitions(topic, range(first, min(topic.partitions, first + left)))
         for one in shown["partitions"]:
             one |= {"eligibleLeaderReplicas": [], "lastKnownElr": []}  # null ends kafka-topics
-        found.append(shown)
+        topics.append(shown)
         left -= len(shown["partitions"])
         if first + len(shown["partitions"]) < topic.partitions:
             rest = first + len(shown["partitions"])
-            return {"topics": found, "nextCursor": {"topicName": name, "partitionIndex": rest}}
-    return {"topics": found, "nextCursor": None}
+            return {"topics": topics, "nextCursor": {"topicName": name, "partitionIndex": rest}}
+    return {"topics": topics, "nextCursor": None}
 
 
 def _error(name: str, error: int) -> Json:

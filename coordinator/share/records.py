@@ -32,12 +32,14 @@ def records_of(group_id: str, before: ShareGroup | None, after: ShareGroup | Non
     if after is None:
         return [ShareRecord(kind, group_id, None, None) for kind in (TARGET, TOPICS, GROUP)]
     before = before or NO_GROUP
-    found = [
+    removals = [
         ShareRecord(kind, group_id, name, None)
         for name in sorted(before.members.keys() - after.members.keys())
         for kind in (CURRENT, TARGET_MEMBER, MEMBER)
     ]
-    return found + [ShareRecord(kind, group_id, name, value) for kind, name, value in _changes(before, after)]
+    return removals + [
+        ShareRecord(kind, group_id, name, value) for kind, name, value in _changes(before, after)
+    ]
 
 
 def _changes(before: ShareGroup, after: ShareGroup) -> Iterator[tuple[str, str | None, Json]]:

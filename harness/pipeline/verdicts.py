@@ -17,7 +17,7 @@ from harness.pipeline.session import parallelism
 from harness.pipeline.tables import VERDICTS, key
 from harness.pipeline.version import judging_key, target_key
 
-_WAVE: Final = 2
+_WAVE: Final = 4
 """Parts of one job for each process."""
 
 

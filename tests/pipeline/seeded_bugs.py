@@ -1,12 +1,14 @@
 """Which of the coordinator's seeded bugs `conform exhaust` finds alone, and what finds the others.
 
-    python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust.json
+    python tests/pipeline/seeded_bugs.py --evidence tests/mutants/exhaust
     python tests/pipeline/seeded_bugs.py --only 01,02
-    python tests/pipeline/seeded_bugs.py --verify tests/mutants/exhaust.json
+    python tests/pipeline/seeded_bugs.py --verify tests/mutants/exhaust
 
 `conform exhaust` judges the open models on the coordinator as it is, which must hold. The steps in its tables
 are then judged by the same code on a copy of the coordinator with each of the bugs, model by model until one
-shows the bug; Spark is not started for each. The Markdown table EXHAUST.md is written beside the evidence.
+shows the bug; Spark is not started for each. The evidence is a folder: models.json says what was judged, and
+each bug has a file of its own, so that a new bug is recorded alone (`--only`). EXHAUST.md, the table of all,
+is written beside the folder.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ MODELS: Final = {
 """Open models of the manifest, in the order in which they are asked -> how the files of the coordinator are
 called for whose bugs it is there: those of all others would take hours on some."""
 TABLES: Final = ROOT / "build" / "exhaust-bugs"
+_MODELS: Final = "models.json"
 _PROCESSES: Final = 2
 _TIMEOUT_S: Final = 1800
 
@@ -171,28 +174,55 @@ def _others(check: str) -> str:
     return "replay of traces" if check.startswith(REPLAY) else f"tests: {check.partition('::')[0]}"
 
 
-def evidence(models: Mapping[str, Json], rows: Sequence[Json]) -> Json:
-    """The evidence: which bugs were found, on which sources."""
-    return {
+def recorded(folder: Path) -> Json:
+    """The evidence in a folder: which bugs were found (`mutants`), on which sources (`models`)."""
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*-*.json")]
+    rows.sort(key=lambda one: int(one["mutant"].partition("-")[0]))
+    judged: Json = json.loads((folder / _MODELS).read_text(encoding="utf-8"))
+    return {**judged, "mutants": rows}
+
+
+def record(folder: Path, models: Mapping[str, Json], rows: Sequence[Json]) -> None:
+    """Write rows to their files, and the table of all rows beside the folder; files of bugs that are no more
+    go. ConformError, and nothing is written, where other rows are of other models."""
+    judged = {
         "what": "which seeded bugs of the coordinator `conform exhaust` finds on open models, without traces",
         "coordinator": package_key("coordinator"),
         "models": dict(models),
-        "found_by": dict(sorted(Counter(one["found_by"] for one in rows).items())),
-        "mutants": list(rows),
     }
+    known = {_file(mutant.path.name) for mutant in mutants()}
+    others = (known - {_file(one["mutant"]) for one in rows}) & {
+        path.name for path in folder.glob("*-*.json")
+    }
+    if others:
+        if recorded(folder)["models"] != judged["models"]:
+            raise ConformError(f"The models have changed since {sorted(others)[0]}: record all bugs again.")
+        judged["coordinator"] = recorded(folder)["coordinator"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*-*.json"):
+        if path.name not in known:
+            path.unlink()
+    for one in rows:
+        write_text(folder / _file(one["mutant"]), json.dumps(one, indent=2) + "\n")
+    write_text(folder / _MODELS, json.dumps(judged, indent=2) + "\n")
+    write_text(folder.with_name("EXHAUST.md"), table(recorded(folder)))
+
+
+def _file(mutant: str) -> str:
+    return f"{Path(mutant).stem}.json"
 
 
 def verify(path: Path) -> int:
     """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
-    if not path.is_file():
+    if not (path / _MODELS).is_file():
         print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
         return EVIDENCE_MISSING
-    recorded = json.loads(path.read_text(encoding="utf-8"))
-    known = {one["mutant"]: one["patch_sha256"] for one in recorded["mutants"]}
+    result = recorded(path)
+    known = {one["mutant"]: one["patch_sha256"] for one in result["mutants"]}
     current = {mutant.path.name: file_hash(mutant.path) for mutant in mutants()}
     stale = sorted(name for name in known.keys() | current.keys() if known.get(name) != current.get(name))
-    stale += [model for model, one in recorded["models"].items() if one["spec_hash"] != current_spec(model)]
-    stale += ["coordinator/"] if recorded["coordinator"] != package_key("coordinator") else []
+    stale += [model for model, one in result["models"].items() if one["spec_hash"] != current_spec(model)]
+    stale += ["coordinator/"] if result["coordinator"] != package_key("coordinator") else []
     print(f"stale: changed since are {', '.join(stale)}" if stale else "accepted")
     return EVIDENCE_MISSING if stale else 0
 
@@ -262,25 +292,28 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default="", help="the numbers of some mutants, as in 01,02")
-    parser.add_argument("--evidence", type=Path, help="write the result here, and EXHAUST.md beside it")
-    parser.add_argument("--verify", type=Path, help="only say whether this evidence is of today's sources")
+    parser.add_argument(
+        "--evidence", type=Path, help="the folder for the results; EXHAUST.md is written beside it"
+    )
+    parser.add_argument(
+        "--verify", type=Path, help="only say if the evidence in this folder is of today's sources"
+    )
     options = parser.parse_args()
     if options.verify:
         return verify(options.verify)
     try:
         chosen = mutants([part for part in options.only.split(",") if part])
-        result = _all(chosen)
+        models, rows = _all(chosen)
         if options.evidence:
-            write_text(options.evidence, json.dumps(result, indent=2) + "\n")
-            write_text(options.evidence.with_name("EXHAUST.md"), table(result))
+            record(options.evidence, models, rows)
     except ConformError as error:
         print(error.message, file=sys.stderr)
         return error.exit_code
-    print(table(result).splitlines()[2])
+    print(table({"models": models, "mutants": rows}).splitlines()[2])
     return 0
 
 
-def _all(chosen: Sequence[Patch]) -> Json:
+def _all(chosen: Sequence[Patch]) -> tuple[dict[str, Json], list[Json]]:
     models = {}
     for model in MODELS:
         models[model] = exhaust(model)
@@ -292,7 +325,7 @@ def _all(chosen: Sequence[Patch]) -> Json:
         for one in pool.map(lambda mutant: row(mutant, places, control), chosen):
             rows.append(one)
             print(_line(one), flush=True)
-    return evidence(models, rows)
+    return models, rows
 
 
 if __name__ == "__main__":

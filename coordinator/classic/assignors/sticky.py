@@ -91,15 +91,15 @@ def claim_of_fields(subscription: Subscription) -> Claim:
 
 def holders(claims: Mapping[str, Claim]) -> dict[TopicPartition, set[str]]:
     """The members that claim each partition with the latest generation of all its claims."""
-    found: dict[TopicPartition, set[str]] = {}
+    claimants: dict[TopicPartition, set[str]] = {}
     latest: dict[TopicPartition, int] = {}
     for name, claim in claims.items():
         for one in claim.partitions:
             if claim.generation > latest.get(one, NO_GENERATION - 1):
-                latest[one], found[one] = claim.generation, set()
+                latest[one], claimants[one] = claim.generation, set()
             if claim.generation == latest[one]:
-                found[one].add(name)
-    return found
+                claimants[one].add(name)
+    return claimants
 
 
 def owners(claims: Mapping[str, Claim]) -> dict[TopicPartition, str]:

@@ -352,24 +352,24 @@ class Member(Lifecycle):
         self._go_on(now_ms)
 
     def _commit_answered(self, request: Request, errors: Mapping[TopicPartition, int], now_ms: int) -> None:
-        found = sorted(set(errors.values()) - {codes.NONE})
-        stale = codes.STALE_MEMBER_EPOCH in found
-        self._ended(not found, now_ms, *found)
+        failures = sorted(set(errors.values()) - {codes.NONE})
+        stale = codes.STALE_MEMBER_EPOCH in failures
+        self._ended(not failures, now_ms, *failures)
         if request.purpose is Purpose.COMMIT and stale:
             self.offsets.commit_wanted = True
             self._wait_for_heartbeat(now_ms)
         elif request.purpose is Purpose.COMMIT:
-            self._complete_commit(request, found[0] if found else codes.NONE)
-        elif stale or not codes.RETRIABLE.isdisjoint(found):
+            self._complete_commit(request, failures[0] if failures else codes.NONE)
+        elif stale or not codes.RETRIABLE.isdisjoint(failures):
             if stale:
                 self._wait_for_heartbeat(now_ms)
             self._retry_commit(now_ms)
         else:
-            if found:
+            if failures:
                 message = (
-                    f"Offsets were not committed before their partitions were revoked: error {found[0]}."
+                    f"Offsets were not committed before their partitions were revoked: error {failures[0]}."
                 )
-                self._fail(MemberError(found[0], message))
+                self._fail(MemberError(failures[0], message))
             self._ownership.commit_over()
 
     def _offsets_answered(self, errors: frozenset[int], now_ms: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -59,7 +59,7 @@ class ToyGroups:
         request: ToyRequest,
         waits: int | str,
         admit: Callable[[str], None],
-        others: Collection[str],
+        others: Container[str],
         draw_id: Callable[[Any], str],
         log: Log,
         env: Env,

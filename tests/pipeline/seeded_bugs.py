@@ -178,8 +178,12 @@ def recorded(folder: Path) -> Json:
     """The evidence in a folder: which bugs were found (`mutants`), on which sources (`models`)."""
     rows = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*-*.json")]
     rows.sort(key=lambda one: int(one["mutant"].partition("-")[0]))
+    return {**_models(folder), "mutants": rows}
+
+
+def _models(folder: Path) -> Json:
     judged: Json = json.loads((folder / _MODELS).read_text(encoding="utf-8"))
-    return {**judged, "mutants": rows}
+    return judged
 
 
 def record(folder: Path, models: Mapping[str, Json], rows: Sequence[Json]) -> None:
@@ -195,9 +199,9 @@ def record(folder: Path, models: Mapping[str, Json], rows: Sequence[Json]) -> No
         path.name for path in folder.glob("*-*.json")
     }
     if others:
-        if recorded(folder)["models"] != judged["models"]:
+        if _models(folder)["models"] != judged["models"]:
             raise ConformError(f"The models have changed since {sorted(others)[0]}: record all bugs again.")
-        judged["coordinator"] = recorded(folder)["coordinator"]
+        judged["coordinator"] = _models(folder)["coordinator"]
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*-*.json"):
         if path.name not in known:

@@ -15,8 +15,8 @@ from harness.pipeline import archive, session
 def quick_java() -> dict[str, str]:
     """An environment with the options that `spark_session` gives its own Java. Else Java compiles twice
     what runs for seconds, and reads each class anew: half of the time of a small run."""
-    found = session._archive()
-    options = found.options if found and found.find() else ""
+    result = session._archive()
+    options = result.options if result and result.find() else ""
     return {"JDK_JAVA_OPTIONS": f"{session._JAVA} {options}".strip()}
 
 

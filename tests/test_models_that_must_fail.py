@@ -144,18 +144,18 @@ def test_a_counterexample_replays_with_its_verdict(name: str) -> None:
     replayed = replay_files([folder / f"{name}.itf.json"], "python", DIALECTS.get(name, "kip-848"))
     assert replayed.judged
     assert not replayed.ended_early
-    found = {failed.signature(one) for failed in replayed.failures for one in failed.differences}
-    assert found == DEPARTURES.get(name, set())
+    results = {failed.signature(one) for failed in replayed.failures for one in failed.differences}
+    assert results == DEPARTURES.get(name, set())
 
 
 @pytest.mark.parametrize("name", sorted(MUST_FAIL.keys() - REPLAYED))
 def test_the_recorded_counterexample_of_a_control_has_its_verdict(name: str, tmp_path: Path) -> None:
     """The recorded counterexample conforms, departs at one step, or is refused with the reason."""
-    found = verify(MUST_FAIL[name], MANIFEST.folder)
-    assert found.counts, f"{name}: {found.why}"
-    assert found.result and found.result.counterexample
+    result = verify(MUST_FAIL[name], MANIFEST.folder)
+    assert result.counts, f"{name}: {result.why}"
+    assert result.result and result.result.counterexample
     file = tmp_path / f"{name}.itf.json"
-    write_trace(file, found.result.counterexample)
+    write_trace(file, result.result.counterexample)
     if name in REFUSED:
         with pytest.raises(ConformError, match=REFUSED[name]):
             replay_files([file], "python")

@@ -39,12 +39,12 @@ PAIR = re.compile(r"^```\n((?:(?!```).*\n)+)```\n\n```\n((?:(?!```).*\n)+)```$",
 def shown() -> dict[str, list[str]]:
     """Command -> the lines that a document shows of its output: those of a block's last command, or of the
     one with a seed."""
-    found = {}
+    results = {}
     for commands, printed in PAIR.findall(all_text()):
         lines = commands.splitlines()
         command = next((line for line in lines if re.search("--seed 7|exhaust MCTour", line)), lines[-1])
-        found[command] = printed.splitlines()
-    return found
+        results[command] = printed.splitlines()
+    return results
 
 
 def is_printed(lines: list[str], output: str) -> str:

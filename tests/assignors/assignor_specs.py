@@ -67,12 +67,12 @@ def specs(
 
 def subscribers(spec: AssignmentSpec) -> dict[TopicPartition, list[str]]:
     """The members that may have each partition, of the partitions that any may have."""
-    found = {
+    results = {
         (topic, index): sorted(id_ for id_, member in spec.members.items() if topic in member.topics)
         for topic, count in sorted(spec.partitions.items())
         for index in range(count)
     }
-    return {partition: ids for partition, ids in found.items() if ids}
+    return {partition: ids for partition, ids in results.items() if ids}
 
 
 def assert_legal(spec: AssignmentSpec, assignment: GroupAssignment) -> None:

@@ -21,48 +21,48 @@ MEMBERS = 4
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[tuple[str, str], Cost]:
+def cost_of() -> dict[tuple[str, str], Cost]:
     return {(cost.what, cost.protocol): cost for cost in costs(lambda line: None, [MEMBERS])}
 
 
-def test_all_do_the_same_and_move_the_same(found: dict[tuple[str, str], Cost]) -> None:
-    assert len(found) == len(HAPPENS) * len(PROTOCOLS)
+def test_all_do_the_same_and_move_the_same(cost_of: dict[tuple[str, str], Cost]) -> None:
+    assert len(cost_of) == len(HAPPENS) * len(PROTOCOLS)
     for what in HAPPENS:
-        assert len({found[what, protocol].moved for protocol in PROTOCOLS}) == 1, what
-    assert {found["one joins", protocol].moved for protocol in PROTOCOLS} == {8}
-    assert {found["one leaves", protocol].moved for protocol in PROTOCOLS} == {10}
+        assert len({cost_of[what, protocol].moved for protocol in PROTOCOLS}) == 1, what
+    assert {cost_of["one joins", protocol].moved for protocol in PROTOCOLS} == {8}
+    assert {cost_of["one leaves", protocol].moved for protocol in PROTOCOLS} == {10}
 
 
 @pytest.mark.parametrize("what", [what for what in HAPPENS if what != "rolling bounce"])
 def test_eager_members_stop_all_and_the_others_what_moves(
-    what: str, found: dict[tuple[str, str], Cost]
+    what: str, cost_of: dict[tuple[str, str], Cost]
 ) -> None:
     """C3, R1: of 40 partitions."""
-    assert found[what, "eager"].stopped == 40
+    assert cost_of[what, "eager"].stopped == 40
     for protocol in ("cooperative", "KIP-848"):
-        assert found[what, protocol].stopped == found[what, protocol].moved < 40
+        assert cost_of[what, protocol].stopped == cost_of[what, protocol].moved < 40
 
 
-def test_rounds_are_those_of_the_protocols(found: dict[tuple[str, str], Cost]) -> None:
+def test_rounds_are_those_of_the_protocols(cost_of: dict[tuple[str, str], Cost]) -> None:
     """A cooperative group needs a second one for what its owner must revoke first."""
-    rounds = {protocol: found["one joins", protocol].rounds for protocol in PROTOCOLS}
+    rounds = {protocol: cost_of["one joins", protocol].rounds for protocol in PROTOCOLS}
     assert rounds == {"eager": 1, "cooperative": 2, "KIP-848": 1}
-    assert {found["one leaves", protocol].rounds for protocol in PROTOCOLS} == {1}
-    assert {found["rolling bounce", protocol].rounds for protocol in PROTOCOLS} == {8, 12}
+    assert {cost_of["one leaves", protocol].rounds for protocol in PROTOCOLS} == {1}
+    assert {cost_of["rolling bounce", protocol].rounds for protocol in PROTOCOLS} == {8, 12}
 
 
-def test_one_that_is_busy_holds_up_who_waits_for_all(found: dict[tuple[str, str], Cost]) -> None:
+def test_one_that_is_busy_holds_up_who_waits_for_all(cost_of: dict[tuple[str, str], Cost]) -> None:
     """Behind the barrier eager members wait with nothing to work on; without one nobody waits."""
-    busy = {protocol: found["one joins, another is busy for 20 s", protocol] for protocol in PROTOCOLS}
+    busy = {protocol: cost_of["one joins, another is busy for 20 s", protocol] for protocol in PROTOCOLS}
     assert busy["eager"].longest_s > 15
     assert busy["eager"].idle_s > 10 * busy["KIP-848"].idle_s
     assert busy["cooperative"].settled_s > 20
     assert busy["KIP-848"].longest_s < 3.1
 
 
-def test_it_is_the_same_in_every_run(found: dict[tuple[str, str], Cost]) -> None:
+def test_it_is_the_same_in_every_run(cost_of: dict[tuple[str, str], Cost]) -> None:
     again = costs(lambda line: None, [MEMBERS])
-    assert {(cost.what, cost.protocol): cost for cost in again} == found
+    assert {(cost.what, cost.protocol): cost for cost in again} == cost_of
 
 
 def test_two_owners_end_the_measurement() -> None:

@@ -45,7 +45,7 @@ def in_the_table(implementation: str) -> set[str]:
     return {row[0] for row in TABLE[2:] if len(row) == len(TABLE[0]) and row[column] == "differs"}
 
 
-def found(result: Replayed) -> set[str]:
+def requirements_of(result: Replayed) -> set[str]:
     """The requirements that differences break, and those that their causes do."""
     named = {failure.requirement(one) for failure in result.failures for one in failure.differences}
     return named | {name for cause in causes(result.failures) for name in cause.requirements}
@@ -53,9 +53,9 @@ def found(result: Replayed) -> set[str]:
 
 def broken_by_the_findings() -> set[str]:
     """The requirements in brackets of the table of findings."""
-    found = [row[0] for row in TABLE if len(row) < len(TABLE[0])]
+    results = [row[0] for row in TABLE if len(row) < len(TABLE[0])]
     return {
-        name for one in found for name in re.findall(r"\b[A-Z]\d+\b", "".join(re.findall(r"\(.*?\)", one)))
+        name for one in results for name in re.findall(r"\b[A-Z]\d+\b", "".join(re.findall(r"\(.*?\)", one)))
     }
 
 
@@ -86,7 +86,7 @@ def kfake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.maven
 def test_kfake_is_judged(kfake: str) -> None:
     result = replay_files(TRACES, kfake, "kafka-4.2", 10**6, wait_s=60)
-    assert found(result) | broken_by_the_findings() == in_the_table("franz-go's kfake")
+    assert requirements_of(result) | broken_by_the_findings() == in_the_table("franz-go's kfake")
     at = {
         (Path(failure.trace).name.partition(".")[0], failure.action): failure for failure in result.failures
     }
@@ -174,14 +174,14 @@ def test_a_timer_that_differs_is_shrunk_in_the_seconds_that_there_are(
 @pytest.mark.maven
 def test_kafka_is_judged(kafka: LocalBroker) -> None:
     result = replay_files(TRACES, kafka.target, "kafka-4.2", 10**6, wait_s=60)
-    assert (found(result), in_the_table("Apache Kafka 4.2.1")) == (set(), set())
+    assert (requirements_of(result), in_the_table("Apache Kafka 4.2.1")) == (set(), set())
     assert result.judged > 100
 
 
 def test_the_mock_is_judged() -> None:
     pytest.importorskip("confluent_kafka", reason="the target mock needs confluent-kafka")
     result = replay_files(TRACES, "mock", "kafka-4.2", 10**6)
-    assert found(result) == in_the_table("librdkafka's mock")
+    assert requirements_of(result) == in_the_table("librdkafka's mock")
 
 
 def test_the_page_names_the_version_that_is_built() -> None:

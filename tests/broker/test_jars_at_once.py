@@ -34,22 +34,22 @@ def repository(fetched: list[str]) -> Iterator[str]:
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             content = JAR if self.path.endswith(".jar") else hashlib.sha1(JAR).hexdigest().encode()
-            found = self.path.strip("/") in (PLACE, f"{PLACE}.sha1")
+            result = self.path.strip("/") in (PLACE, f"{PLACE}.sha1")
             first = self.path.endswith(".jar") and not fetched
             if self.path.endswith(".jar"):
                 fetched.append(self.path)
-            if found and not first and content is JAR:
+            if result and not first and content is JAR:
                 second.set()
                 whole.wait(10)
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Length", str(len(content) if found else 0))
+            self.send_response(200 if result else 404)
+            self.send_header("Content-Length", str(len(content) if result else 0))
             self.end_headers()
-            if found and first:
+            if result and first:
                 self.wfile.write(content[:HALF])
                 second.wait(1)
                 self.wfile.write(content[HALF:])
                 whole.set()
-            elif found:
+            elif result:
                 self.wfile.write(content)
 
         def log_message(self, format: str, *_: object) -> None:

@@ -52,28 +52,28 @@ def groups(draw: st.DrawFn, name: str = "cooperative-sticky", equal: bool | None
 def subscribed(group: Group) -> dict[TopicPartition, set[str]]:
     """The members that may have each partition, for partitions that any member may have."""
     members, counts = group
-    found = {
+    results = {
         (topic, index): {name for name, member in members.items() if topic in member.subscription.topics}
         for topic, count in counts.items()
         for index in range(count)
     }
-    return {one: names for one, names in found.items() if names}
+    return {one: names for one, names in results.items() if names}
 
 
 def given_to(assignment: GroupAssignment) -> dict[TopicPartition, list[str]]:
-    found: dict[TopicPartition, list[str]] = {}
+    results: dict[TopicPartition, list[str]] = {}
     for name, partitions in assignment.items():
         for one in partitions:
-            found.setdefault(one, []).append(name)
-    return found
+            results.setdefault(one, []).append(name)
+    return results
 
 
 def assert_legal(group: Group, assignment: GroupAssignment, withheld: bool = False) -> None:
     """Each partition once, only to subscribers; all of them, unless some may be `withheld`."""
-    allowed, found = subscribed(group), given_to(assignment)
+    allowed, result = subscribed(group), given_to(assignment)
     assert assignment.keys() == group[0].keys()
-    assert all(len(names) == 1 and set(names) <= allowed[one] for one, names in found.items())
-    assert withheld or found.keys() == allowed.keys()
+    assert all(len(names) == 1 and set(names) <= allowed[one] for one, names in result.items())
+    assert withheld or result.keys() == allowed.keys()
 
 
 def claims(group: Group) -> dict[str, Subscription]:
@@ -119,8 +119,8 @@ def test_range_cuts_each_topic_on_its_own(group: Group) -> None:
 @few
 @given(data=st.data())
 def test_equal_subscriptions_are_served_evenly(name: str, data: st.DataObject) -> None:
-    found = sizes(ASSIGNORS[name].assign(*data.draw(groups(name, equal=True))))
-    assert found[-1] - found[0] <= 1
+    results = sizes(ASSIGNORS[name].assign(*data.draw(groups(name, equal=True))))
+    assert results[-1] - results[0] <= 1
 
 
 def test_roundrobin_goes_on_where_it_was() -> None:
@@ -150,13 +150,13 @@ def test_static_members_come_first_by_instance_id(name: str) -> None:
 def best(group: Group, owners: Mapping[TopicPartition, str]) -> tuple[int, int]:
     """The least sum of squared sizes, and with it the most that is kept: of all legal assignments."""
     allowed = subscribed(group)
-    found = []
+    results = []
     for names in product(*allowed.values()):
         squares = sum(size * size for size in Counter(names).values())
-        found.append(
+        results.append(
             (squares, -sum(owners.get(one) == name for one, name in zip(allowed, names, strict=True)))
         )
-    return min(found)
+    return min(results)
 
 
 @few

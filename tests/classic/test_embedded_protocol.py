@@ -180,7 +180,7 @@ def test_the_field_that_is_cut_off_is_named() -> None:
     """In their order, each where the bytes before it are there."""
 
     def named(data: bytes, read: Callable[[bytes], object], what: str) -> list[str]:
-        found = []
+        results = []
         for length in range(1, len(data)):
             with pytest.raises(BadInput) as raised:
                 read(data[:length])
@@ -188,8 +188,8 @@ def test_the_field_that_is_cut_off_is_named() -> None:
                 rf"the {what} is cut off: '(\w+)' needs \d bytes, and \d are left", str(raised.value)
             )
             assert sentence is not None
-            found.append(sentence[1])
-        return list(dict.fromkeys(found))
+            results.append(sentence[1])
+        return list(dict.fromkeys(results))
 
     fields = ["version", "topics", "userData", "ownedPartitions", "generationId", "rackId"]
     assert named(write_subscription(FULL), read_subscription, "subscription") == fields

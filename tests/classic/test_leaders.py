@@ -105,12 +105,12 @@ class World:
 
     def owners(self) -> dict[TopicPartition, str]:
         """The owner of each partition. Each has one owner at every moment."""
-        found: dict[TopicPartition, str] = {}
+        results: dict[TopicPartition, str] = {}
         for one in self.consumers.values():
             for partition in one.owned:
-                assert partition not in found, f"{partition} is of {found[partition]} and of {one.name}"
-                found[partition] = one.name
-        return found
+                assert partition not in results, f"{partition} is of {results[partition]} and of {one.name}"
+                results[partition] = one.name
+        return results
 
     def settle(self) -> None:
         """Until everybody is stable in one generation and hears that nothing is to be done."""

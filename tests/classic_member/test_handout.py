@@ -27,12 +27,12 @@ STICKY, RANGE = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
 
 def claims(**owned: str) -> dict[str, GroupMember]:
     """Member -> what it claims, "@2" behind it for the generation, else 1."""
-    found = {}
+    results = {}
     for name, text in owned.items():
         what, _, generation = text.partition("@")
         topics = frozenset({"foo", "bar"})
-        found[name] = GroupMember(Subscription(topics, owned=parts(what), generation=int(generation or 1)))
-    return found
+        results[name] = GroupMember(Subscription(topics, owned=parts(what), generation=int(generation or 1)))
+    return results
 
 
 # What members claim, what is intended, what is handed out.
@@ -76,8 +76,8 @@ TABLE: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
 @pytest.mark.parametrize("case", TABLE)
 def test_three_sets(case: str) -> None:
     claimed, intended, handed = TABLE[case]
-    found = hand_out({name: parts(text) for name, text in intended.items()}, claims(**claimed))
-    assert {name: named(some) for name, some in found.items()} == handed
+    result = hand_out({name: parts(text) for name, text in intended.items()}, claims(**claimed))
+    assert {name: named(some) for name, some in result.items()} == handed
 
 
 PARTITIONS = [("foo", index) for index in range(4)]

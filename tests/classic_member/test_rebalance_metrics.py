@@ -7,8 +7,8 @@ from scripted_member import COOPERATIVE, EAGER, INCONSISTENT, REBALANCE, UNKNOWN
 
 
 def totals(script: ScriptedMember) -> tuple[float, float]:
-    found = script.member.metrics.values(script.now_ms)
-    return found["rebalance-total"], found["failed-rebalance-total"]
+    results = script.member.metrics.values(script.now_ms)
+    return results["rebalance-total"], results["failed-rebalance-total"]
 
 
 def callbacks(script: ScriptedMember, *took_ms: int) -> None:
@@ -29,10 +29,10 @@ def test_a_rebalance_lasts_until_on_partitions_assigned_has_returned(protocols: 
     script.assigned("foo-0")
     callbacks(script, 70)
     script.now_ms += 3_000
-    found = script.member.metrics.values(script.now_ms)
+    results = script.member.metrics.values(script.now_ms)
     assert totals(script) == (2, 0)
-    assert (found["rebalance-latency-max"], found["partitions-assigned-latency-max"]) == (570, 70)
-    assert found["last-rebalance-seconds-ago"] == 3
+    assert (results["rebalance-latency-max"], results["partitions-assigned-latency-max"]) == (570, 70)
+    assert results["last-rebalance-seconds-ago"] == 3
 
 
 def test_two_rounds_are_two_rebalances_and_the_second_begins_as_the_first_ends() -> None:
@@ -47,9 +47,9 @@ def test_two_rounds_are_two_rebalances_and_the_second_begins_as_the_first_ends()
     script.joined()
     script.assigned("foo-0")
     callbacks(script, 1)
-    found = script.member.metrics.values(script.now_ms)
+    results = script.member.metrics.values(script.now_ms)
     assert totals(script) == (3, 0)
-    assert (found["rebalance-latency-max"], found["rebalance-latency-total"]) == (201, 311)
+    assert (results["rebalance-latency-max"], results["rebalance-latency-total"]) == (201, 311)
 
 
 def test_one_that_another_overtakes_has_failed() -> None:

@@ -150,12 +150,12 @@ class ClientMachine(RuleBasedStateMachine):
         after = self.state()
         assert after["assignmentEpoch"] == base["groupEpoch"]
         for one in after["members"]:
-            found = {(topic["topicId"], n) for topic in one["target"] for n in topic["partitions"]}
+            results = {(topic["topicId"], n) for topic in one["target"] for n in topic["partitions"]}
             if error:
                 was = next(old["target"] for old in before["members"] if old["memberId"] == one["memberId"])
                 assert one["target"] == was
             else:
-                assert found == {resource for resource, owner in given.items() if owner == one["memberId"]}
+                assert results == {resource for resource, owner in given.items() if owner == one["memberId"]}
 
     # Events
 

@@ -88,7 +88,7 @@ def over_sockets(seeds: int, jobs: int) -> dict[str, Any]:
     return {
         "schedules": result.schedules,
         "judged": dict(sorted(result.counts.items())),
-        "not repeated": {rule: str(found.origin) for rule, found in result.unsure.items()},
+        "not repeated": {rule: str(one.origin) for rule, one in result.unsure.items()},
     }
 
 

@@ -15,7 +15,7 @@ from harness.clients.timeline import Event, Setup
 from harness.targets.groups.client import client_parts
 
 
-def found(name: str, rule: str) -> BrokenRule:
+def shortest_breach(name: str, rule: str) -> BrokenRule:
     """The finding of a faulty client, with its shortest schedule."""
     parts = client_parts(f"{faulty.__name__}:{name}")
 
@@ -31,7 +31,7 @@ def rows(text: str) -> list[str]:
 
 
 def test_a_diagram_has_what_led_to_the_breach_and_nothing_after_it() -> None:
-    finding = found("StaysWithTheCoordinator", "FindsCoordinatorAnew")
+    finding = shortest_breach("StaysWithTheCoordinator", "FindsCoordinatorAnew")
     text = picture(finding, topic_ids())
     assert text.startswith("sequenceDiagram\n  participant L0 as application\n")
     assert rows(text)[-4:] == [
@@ -46,14 +46,14 @@ def test_a_diagram_has_what_led_to_the_breach_and_nothing_after_it() -> None:
 
 
 def test_heartbeats_that_say_nothing_new_are_one_row() -> None:
-    finding = found("ClosesSilently", "LeavesWhenClosed")
+    finding = shortest_breach("ClosesSilently", "LeavesWhenClosed")
     quiet = [row for row in rows(picture(finding, topic_ids())) if "says nothing new" in row]
     assert quiet == ["Heartbeat, epoch 1, says nothing new (17 times)"]
 
 
 def test_requests_that_are_answered_alike_are_drawn_once() -> None:
     """A client that never joins again sends the same heartbeat until the end: two rows, not a hundred."""
-    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    breach = shortest_breach("ClosesSilently", "LeavesWhenClosed").breach
     beat = {"memberEpoch": 3, "topicPartitions": []}
     pairs = (
         (
@@ -68,7 +68,7 @@ def test_requests_that_are_answered_alike_are_drawn_once() -> None:
 
 
 def test_errors_of_partitions_and_another_member_id_are_words_of_their_rows() -> None:
-    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    breach = shortest_breach("ClosesSilently", "LeavesWhenClosed").breach
     refused = {"topics": [{"name": "foo", "partitions": [{"partitionIndex": 0, "errorCode": 113}]}]}
     events = (
         Event(1, "request", api="ConsumerGroupHeartbeat", number=1, body={"memberEpoch": 0, "memberId": "a"}),
@@ -86,7 +86,7 @@ def test_errors_of_partitions_and_another_member_id_are_words_of_their_rows() ->
 
 
 def test_a_lost_answer_and_an_error_are_drawn_as_such() -> None:
-    breach = found("ClosesSilently", "LeavesWhenClosed").breach
+    breach = shortest_breach("ClosesSilently", "LeavesWhenClosed").breach
     events = (
         Event(1, "request", api="ConsumerGroupHeartbeat", number=1, body={"memberEpoch": 3}),
         Event(2, "answer", number=1, body=None),
@@ -105,7 +105,7 @@ def test_a_run_without_a_breach_keeps_nothing() -> None:
 
 
 def test_a_drawing_has_room_for_the_words_between_two_lanes() -> None:
-    finding = found("StaysWithTheCoordinator", "FindsCoordinatorAnew")
+    finding = shortest_breach("StaysWithTheCoordinator", "FindsCoordinatorAnew")
     svg = drawing("some client", finding, topic_ids())
     assert "some client: H5 FindsCoordinatorAnew" in svg
     assert "after " in svg and "the client sends the next heartbeat without finding" in svg

@@ -27,8 +27,8 @@ AGAIN = re.compile(r'^conform client --agent ".*librdkafka.*$', re.MULTILINE)
 
 
 def finding(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file.read_text())
-    return found
+    results: dict[str, Any] = json.loads(file.read_text())
+    return results
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(FOLDER)))

@@ -70,25 +70,25 @@ def test_an_action_becomes_the_steps_that_bring_it_about() -> None:
 
 
 def test_the_reference_keeps_all_rules_under_each_trace() -> None:
-    found = judged("reference")
-    assert found.broken == {}
-    assert found.schedules == 42 and len(UNCAUGHT) == 7, "docs/clients.md has these figures"
-    assert found.counts["AcknowledgesAfterCallback"] > 50 and found.counts["LosesAllWhenRemoved"] > 10
+    result = judged("reference")
+    assert result.broken == {}
+    assert result.schedules == 42 and len(UNCAUGHT) == 7, "docs/clients.md has these figures"
+    assert result.counts["AcknowledgesAfterCallback"] > 50 and result.counts["LosesAllWhenRemoved"] > 10
     assert "LoseCommit" in of_all_traces()[1], "an action that no step brings about is counted"
 
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_faulty_client_is_caught_by_a_trace(name: str) -> None:
-    found = judged(f"faulty:{name}").broken
-    assert (FAULTY[name][1] not in found) == (name in UNCAUGHT)
-    assert all(one.origin.trace for one in found.values())
+    result = judged(f"faulty:{name}").broken
+    assert (FAULTY[name][1] not in result) == (name in UNCAUGHT)
+    assert all(one.origin.trace for one in result.values())
 
 
 def test_the_reference_keeps_all_rules_over_sockets() -> None:
     command = [sys.executable, "-m", "harness.targets.groups.member_agent"]
     request = [of("goal-0001-acknowledged"), of("goal-0003-return")]
-    found = judge_agent(Sockets(ServedCoordinator, command, 2), request, lambda _: None)
-    assert (found.schedules, found.broken) == (2, {})
+    result = judge_agent(Sockets(ServedCoordinator, command, 2), request, lambda _: None)
+    assert (result.schedules, result.broken) == (2, {})
 
 
 def conform(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

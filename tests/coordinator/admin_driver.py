@@ -23,9 +23,9 @@ def listed(
     coordinator: Coordinator, states: Iterable[str] = (), types: Iterable[str] = (), **client: str
 ) -> list[str]:
     """["g consumer Stable"], as ListGroups has them."""
-    found = ask(coordinator, "ListGroups", statesFilter=list(states), typesFilter=list(types), **client)
-    assert found["errorCode"] == 0
-    return [f"{group['groupId']} {group['groupType']} {group['groupState']}" for group in found["groups"]]
+    result = ask(coordinator, "ListGroups", statesFilter=list(states), typesFilter=list(types), **client)
+    assert result["errorCode"] == 0
+    return [f"{group['groupId']} {group['groupType']} {group['groupState']}" for group in result["groups"]]
 
 
 def delete(coordinator: Coordinator, *group_ids: str, **client: str) -> dict[str, str]:
@@ -66,5 +66,5 @@ def configs(coordinator: Coordinator, group: str = "g", kind: int = GROUP, **req
 
 def values(coordinator: Coordinator, group: str = "g") -> list[tuple[str, int]]:
     """The session timeout and the heartbeat interval, each with where it comes from."""
-    found = configs(coordinator, group)
-    return [(found[name]["value"], found[name]["configSource"]) for name in (SESSION, INTERVAL)]
+    results = configs(coordinator, group)
+    return [(results[name]["value"], results[name]["configSource"]) for name in (SESSION, INTERVAL)]

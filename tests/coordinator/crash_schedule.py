@@ -119,13 +119,13 @@ def next_operation(rng: random.Random, model: Model) -> Json:
     if not model.topics:
         return _change_topic(rng, model)
     group = rng.choice(GROUPS)
-    found = model.protocol.answer({"op": "describe", "group": group})["group"]
-    members = {member["memberId"]: member for member in found["members"]}
+    described = model.protocol.answer({"op": "describe", "group": group})["group"]
+    members = {member["memberId"]: member for member in described["members"]}
     choice = rng.random()
     if choice < 0.12:
         return _change_topic(rng, model)
-    if choice < (0.17 if members else 0.5) and found["timers"]:
-        timer = rng.choice(found["timers"])
+    if choice < (0.17 if members else 0.5) and described["timers"]:
+        timer = rng.choice(described["timers"])
         return {"op": "fire", "timer": timer["timer"], "group": group, "member": timer["member"]}
     if choice < 0.2:
         # no further: the timers that run out are events of their own, each as atomic as a request

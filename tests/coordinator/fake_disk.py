@@ -62,7 +62,7 @@ class FakeDisk:
         """
         everything = [frame for frame in self._frames if frame[1] is not None]
         survives = rng.choice((0.0, 0.5, 1.0))
-        found = [frame for frame in self._frames if rng.random() < survives]
-        entries = [entry for _, entry in found if entry is not None]
-        whole = bool(found) and found[-1][1] is None and len(entries) == len(everything)
+        results = [frame for frame in self._frames if rng.random() < survives]
+        entries = [entry for _, entry in results if entry is not None]
+        whole = bool(results) and results[-1][1] is None and len(entries) == len(everything)
         return FakeDisk([*self.read(), *(entries if whole else ())])

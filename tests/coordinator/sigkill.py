@@ -134,25 +134,25 @@ def _kill_on_one_file(rng: random.Random, kills: int, log: Path, tally: Tally) -
             tally.counts["killed while starting"] += 1
             continue
         victim.write(b"".join(map(_line, LOOK)))
-        found = durable([victim.answer() for _ in LOOK])
-        model = _matching(found, expected, where, tally)
+        views_now = durable([victim.answer() for _ in LOOK])
+        model = _matching(views_now, expected, where, tally)
         if life == kills:
             victim.kill()
         else:
             expected = _stream(rng, victim, model, where, tally)
 
 
-def _matching(found: Json, expected: Sequence[Expected], where: str, tally: Tally) -> Model:
-    """The model of what was found: after the operations that were answered, or after one more."""
+def _matching(views_now: Json, expected: Sequence[Expected], where: str, tally: Tally) -> Model:
+    """The model that the log leaves: after the operations that were answered, or after one more."""
     views = [one.durable for one in expected]
-    if found not in views:
-        differing = sorted(name for name in found if found[name] != views[0][name])
+    if views_now not in views:
+        differing = sorted(name for name in views_now if views_now[name] != views[0][name])
         raise Lost(
             f"{where}: neither what was acknowledged nor one operation more, see {', '.join(differing)}"
         )
     if len(views) > 1 and views[0] != views[1]:
-        tally.counts["unanswered operation was " + ("lost" if found == views[0] else "kept")] += 1
-    return expected[views.index(found)].successor
+        tally.counts["unanswered operation was " + ("lost" if views_now == views[0] else "kept")] += 1
+    return expected[views.index(views_now)].successor
 
 
 def _stream(rng: random.Random, victim: Victim, model: Model, where: str, tally: Tally) -> list[Expected]:

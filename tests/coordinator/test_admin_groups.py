@@ -44,7 +44,7 @@ def test_every_group_is_listed_by_its_id(four: GroupDriver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "types", "found"),
+    ("states", "types", "shown"),
     [
         (["STABLE"], [], "stable"),
         ([" stable ", "Reconciling"], [], "reconciling stable"),
@@ -60,9 +60,9 @@ def test_every_group_is_listed_by_its_id(four: GroupDriver) -> None:
     ],
 )
 def test_filters_know_no_case_and_a_word_that_means_nothing_is_no_error(
-    four: GroupDriver, states: list[str], types: list[str], found: str
+    four: GroupDriver, states: list[str], types: list[str], shown: str
 ) -> None:
-    assert " ".join(name.split()[0] for name in listed(four.coordinator, states, types)) == found
+    assert " ".join(name.split()[0] for name in listed(four.coordinator, states, types)) == shown
 
 
 def test_assigning_is_listed_where_targets_may_lag() -> None:
@@ -128,8 +128,8 @@ def test_a_coordinator_that_is_not_active(state: str, error: str, listing: str) 
     g.leave("m1")
     g.coordinator.set_state(state)
     assert delete(g.coordinator, "g") == {"g": error}
-    found = ask(g.coordinator, "ListGroups")
-    assert (ErrorCode(found["errorCode"]).name, found["groups"]) == (listing, [])
+    result = ask(g.coordinator, "ListGroups")
+    assert (ErrorCode(result["errorCode"]).name, result["groups"]) == (listing, [])
 
 
 def test_rights() -> None:

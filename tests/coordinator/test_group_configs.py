@@ -141,8 +141,8 @@ def test_resources() -> None:
     assert [ErrorCode(one["errorCode"]).name for one in responses] == ["INVALID_REQUEST"] * 2
     for kind, name in ((2, "foo"), (GROUP, "")):
         request = [{"resourceType": kind, "resourceName": name}]
-        (found,) = ask(coordinator, "DescribeConfigs", resources=request)["results"]
-        assert (found["errorCode"], found["configs"]) == (ErrorCode.INVALID_REQUEST, [])
+        (result,) = ask(coordinator, "DescribeConfigs", resources=request)["results"]
+        assert (result["errorCode"], result["configs"]) == (ErrorCode.INVALID_REQUEST, [])
 
 
 def test_kafkas_names_mean_the_same_and_validation_alone_changes_nothing() -> None:
@@ -181,8 +181,8 @@ def test_synonyms_and_documentation() -> None:
 
 def test_the_broker_has_the_defaults_of_the_kip() -> None:
     """D3."""
-    found = configs(Coordinator(), "0", BROKER)
-    assert {name: config["value"] for name, config in found.items()} == {
+    results = configs(Coordinator(), "0", BROKER)
+    assert {name: config["value"] for name, config in results.items()} == {
         "group.coordinator.threads": "1",
         "group.consumer.session.timeout.ms": "45000",
         "group.consumer.min.session.timeout.ms": "45000",
@@ -193,7 +193,7 @@ def test_the_broker_has_the_defaults_of_the_kip() -> None:
         "group.consumer.max.size": "2147483647",
         "group.consumer.assignors": "uniform,range",
     }
-    assert all(config["readOnly"] for config in found.values())
+    assert all(config["readOnly"] for config in results.values())
 
 
 def test_rights() -> None:
@@ -211,6 +211,6 @@ def test_rights() -> None:
         ("ann", BROKER, "NONE"), ("eve", BROKER, "CLUSTER_AUTHORIZATION_FAILED"),
     ):  # fmt: skip
         request = [{"resourceType": kind, "resourceName": "g"}]
-        (found,) = ask(coordinator, "DescribeConfigs", principal, resources=request)["results"]
-        assert ErrorCode(found["errorCode"]).name == error
-        assert bool(found["configs"]) == (error == "NONE")
+        (result,) = ask(coordinator, "DescribeConfigs", principal, resources=request)["results"]
+        assert ErrorCode(result["errorCode"]).name == error
+        assert bool(result["configs"]) == (error == "NONE")

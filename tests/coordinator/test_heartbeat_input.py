@@ -85,8 +85,8 @@ def session() -> LineProtocol:
 
 
 def answer(protocol: LineProtocol, operation: Json) -> Json:
-    found: Json = json.loads(protocol.handle(json.dumps(operation)))
-    return found
+    results: Json = json.loads(protocol.handle(json.dumps(operation)))
+    return results
 
 
 def whole_state(protocol: LineProtocol) -> Any:
@@ -103,10 +103,10 @@ def send(protocol: LineProtocol, name: str, change: Json, client: Any = CLIENT) 
     return answer(protocol, operation)
 
 
-def error_codes(found: Json) -> set[int]:
+def error_codes(response: Json) -> set[int]:
     """The error codes in all places of a response."""
-    assert found["ok"] is True, found
-    body = found["body"]
+    assert response["ok"] is True, response
+    body = response["body"]
     errors = body.get("groups", [body])
     for entry in errors:
         assert (entry["errorMessage"] is None) == (entry["errorCode"] == 0)
@@ -131,9 +131,9 @@ def test_wrong_type_is_refused_and_changes_nothing(name: str) -> None:
         for value in WRONG_TYPES:
             if type(value) in KINDS[field] and value not in ("\ud800", ["\ud800"], [7], [None]):
                 continue
-            found = send(protocol, name, {field: value})
-            assert found["ok"] is False, (field, value, found)
-            assert len(found["error"]) < 400
+            result = send(protocol, name, {field: value})
+            assert result["ok"] is False, (field, value, result)
+            assert len(result["error"]) < 400
             assert whole_state(protocol) == before, (field, value)
 
 
@@ -144,8 +144,8 @@ def test_missing_field_that_must_be_there_is_refused(name: str, field: str) -> N
         return
     protocol = session()
     before = whole_state(protocol)
-    found = send(protocol, name, {field: MISSING})
-    assert (found["ok"], f"needs the field '{field}'" in found["error"]) == (False, True)
+    result = send(protocol, name, {field: MISSING})
+    assert (result["ok"], f"needs the field '{field}'" in result["error"]) == (False, True)
     assert whole_state(protocol) == before
 
 
@@ -247,10 +247,10 @@ def test_a_field_outside_the_schema_gets_one_sentence_and_changes_nothing(
     if value == 10**4000:
         operation = {"op": "request", "api": API, "version": 0, "body": {**REQUESTS[name][1], field: 0}}
         line = json.dumps(operation).replace(f'"{field}": 0', f'"{field}": 1{"0" * 4000}')
-        found = json.loads(protocol.handle(line))
+        results = json.loads(protocol.handle(line))
     else:
-        found = send(protocol, name, {field: value})
-    assert found["ok"] is False and sentence in found["error"], found
+        results = send(protocol, name, {field: value})
+    assert results["ok"] is False and sentence in results["error"], results
     assert whole_state(protocol) == before
 
 
@@ -303,6 +303,6 @@ def test_topic_that_nobody_knows_in_a_report_is_owned_by_nobody() -> None:
 def test_client_that_is_none_is_refused(name: str, client: Any, sentence: str) -> None:
     protocol = session()
     before = whole_state(protocol)
-    found = send(protocol, name, {}, client)
-    assert found["ok"] is False and sentence in found["error"]
+    result = send(protocol, name, {}, client)
+    assert result["ok"] is False and sentence in result["error"]
     assert whole_state(protocol) == before

@@ -19,7 +19,7 @@ LINE = re.compile(r'(\w+)(?:\{((?:\w+="\w+",?)+)\})? (NaN|[\d.e+-]+)')
 
 def read(text: str) -> dict[str, float]:
     """The samples of a text in Prometheus' format, by name and labels; strict about its lines."""
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     described: list[str] = []
     for line in text.splitlines():
         if line.startswith("# "):
@@ -29,9 +29,9 @@ def read(text: str) -> dict[str, float]:
             continue
         match = LINE.fullmatch(line)
         assert match and match[1] == described[-1], line
-        found[f"{match[1].removeprefix(PREFIX)} {match[2] or ''}".strip()] = float(match[3])
+        results[f"{match[1].removeprefix(PREFIX)} {match[2] or ''}".strip()] = float(match[3])
     assert text.endswith("\n")
-    return found
+    return results
 
 
 def metrics(coordinator: Coordinator) -> dict[str, float]:
@@ -54,14 +54,16 @@ def test_groups_by_protocol_and_state() -> None:
         g.join(member, groupId="reconciling")
     g.join("m1", groupId="empty")
     g.request(groupId="empty", memberId="m1", memberEpoch=-1)
-    found = metrics(g.coordinator)
-    assert (found['group_count protocol="consumer"'], found['group_count protocol="classic"']) == (3, 0)
+    results = metrics(g.coordinator)
+    assert (results['group_count protocol="consumer"'], results['group_count protocol="classic"']) == (3, 0)
     states = {
-        name: found[f'consumer_group_count state="{name}"'] for name in ("stable", "reconciling", "empty")
+        name: results[f'consumer_group_count state="{name}"'] for name in ("stable", "reconciling", "empty")
     }
     assert states == {"stable": 1, "reconciling": 1, "empty": 1}
-    assert found['consumer_group_count state="assigning"'] == found['consumer_group_count state="dead"'] == 0
-    assert found["consumer_group_rebalance_count"] == 5
+    assert (
+        results['consumer_group_count state="assigning"'] == results['consumer_group_count state="dead"'] == 0
+    )
+    assert results["consumer_group_rebalance_count"] == 5
     delete(g.coordinator, "empty")
     assert metrics(g.coordinator)["consumer_group_rebalance_count"] == 5
 
@@ -71,12 +73,12 @@ def test_rebalances_are_new_group_epochs_and_their_rate_is_of_the_last_minute() 
     for member in ("m1", "m2", "m3"):
         g.join(member)
     g.heartbeat("m1", owned=["foo-0", "foo-1"])
-    found = metrics(g.coordinator)
-    assert found["consumer_group_rebalance_count"] == 3
-    assert found["consumer_group_rebalance_rate"] == pytest.approx(3 / 60)
+    results = metrics(g.coordinator)
+    assert results["consumer_group_rebalance_count"] == 3
+    assert results["consumer_group_rebalance_rate"] == pytest.approx(3 / 60)
     g.clock.set(60_000)
-    found = metrics(g.coordinator)
-    assert (found["consumer_group_rebalance_count"], found["consumer_group_rebalance_rate"]) == (3, 0)
+    results = metrics(g.coordinator)
+    assert (results["consumer_group_rebalance_count"], results["consumer_group_rebalance_rate"]) == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +91,10 @@ def test_the_partition_and_its_loads(state: str, counted: str) -> None:
     g.coordinator.advance(1000)
     g.coordinator.restart()
     g.coordinator.set_state(state)
-    found = metrics(g.coordinator)
-    counts = {name: found[f'partition_count state="{name}"'] for name in ("loading", "active", "failed")}
+    results = metrics(g.coordinator)
+    counts = {name: results[f'partition_count state="{name}"'] for name in ("loading", "active", "failed")}
     assert counts == {name: float(name == counted) for name in counts}
-    assert (found["partition_load_time_max"], found["partition_load_time_avg"]) == (0, 0)
+    assert (results["partition_load_time_max"], results["partition_load_time_avg"]) == (0, 0)
 
 
 def test_requests_that_wait_are_the_queue() -> None:

@@ -26,7 +26,7 @@ def test_o11_a_partition_counts_once_however_its_topic_is_named(parts: list[tupl
     ]
     body = {"groupId": "g", "memberId": "m1", "generationIdOrMemberEpoch": 1, "topics": topics}
     answer = send(g.coordinator, body)
-    codes = {one["errorCode"] for found in answer["topics"] for one in found["partitions"]}
+    codes = {one["errorCode"] for entry in answer["topics"] for one in entry["partitions"]}
     named = [n for _, indexes in parts for n in indexes]
     twice = len(named) > len(set(named))
     assert codes == ({ErrorCode.INVALID_REQUEST} if twice else {0})

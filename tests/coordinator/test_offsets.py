@@ -200,10 +200,10 @@ def test_a_topic_of_a_response_is_named_as_the_request_named_it(by_name: bool) -
     expected = {"name": "foo", "topicId": zeros} if by_name else {"name": None, "topicId": FOO_ID}
     committed = send(g.coordinator, commit_body("m1", 1, {"foo-0": 5}, by_name))
     refused = send(g.coordinator, commit_body("m1", 9, {"foo-0": 5}, by_name))
-    (found,) = g.coordinator.request("OffsetFetch", 9, CLIENT, fetch_body(["foo-0"], by_name=by_name))[
+    (result,) = g.coordinator.request("OffsetFetch", 9, CLIENT, fetch_body(["foo-0"], by_name=by_name))[
         "groups"
     ]
-    for (topic,) in (committed["topics"], refused["topics"], found["topics"]):
+    for (topic,) in (committed["topics"], refused["topics"], result["topics"]):
         assert {name: topic[name] for name in expected} == expected
 
 
@@ -380,9 +380,9 @@ def test_batch_of_more_than_the_limit_is_refused_whole() -> None:
 
     def codes(limit: int) -> set[int]:
         g = GroupDriver(topics={"foo": 9}, config=Config(max_batch_bytes=limit))
-        found = set(errors(send(g.coordinator, body)).values())
-        assert g.coordinator.end == (9 if found == {0} else 0)
-        return found
+        results = set(errors(send(g.coordinator, body)).values())
+        assert g.coordinator.end == (9 if results == {0} else 0)
+        return results
 
     size = 61 + 9 * (1 + 4 + 14 + 1 + 40 + 1)
     assert codes(size) == {0}

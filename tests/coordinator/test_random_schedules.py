@@ -77,25 +77,25 @@ def check_state(group: dict[str, Any], recorded: bool = False) -> None:
 
     `recorded` is the dialect's RevocationRecorded: one that is away keeps its previous epoch.
     """
-    instances = [found["instanceId"] for found in group["members"] if found["instanceId"] is not None]
+    instances = [entry["instanceId"] for entry in group["members"] if entry["instanceId"] is not None]
     assert len(instances) == len(set(instances))
     held = [
         partition
-        for found in group["members"]
-        for partition in partitions_of(found["assigned"]) | partitions_of(found["pendingRevocation"])
+        for entry in group["members"]
+        for partition in partitions_of(entry["assigned"]) | partitions_of(entry["pendingRevocation"])
     ]
     assert len(held) == len(set(held))
     assert group["assignmentEpoch"] <= group["groupEpoch"]
     armed = {(timer["timer"], timer["member"]) for timer in group["timers"]}
-    for found in group["members"]:
-        if found["memberEpoch"] == AWAY:
-            assert found["pendingRevocation"] == []
-            assert recorded or found["previousMemberEpoch"] == 0
-            assert found["instanceId"] is not None and not found["acknowledged"]
+    for entry in group["members"]:
+        if entry["memberEpoch"] == AWAY:
+            assert entry["pendingRevocation"] == []
+            assert recorded or entry["previousMemberEpoch"] == 0
+            assert entry["instanceId"] is not None and not entry["acknowledged"]
         else:
-            assert found["previousMemberEpoch"] <= found["memberEpoch"] <= group["assignmentEpoch"]
-        assert ("session", found["memberId"]) in armed
-        assert (("rebalance", found["memberId"]) in armed) == bool(found["pendingRevocation"])
+            assert entry["previousMemberEpoch"] <= entry["memberEpoch"] <= group["assignmentEpoch"]
+        assert ("session", entry["memberId"]) in armed
+        assert (("rebalance", entry["memberId"]) in armed) == bool(entry["pendingRevocation"])
     assert (("group", "") in armed) == (group["state"] == "Empty")
 
 
@@ -110,22 +110,22 @@ def check_step(
     if "Dead" not in (before["state"], after["state"]):
         assert before["groupEpoch"] <= after["groupEpoch"] <= before["groupEpoch"] + 1
         assert before["assignmentEpoch"] <= after["assignmentEpoch"]
-    known = {found["memberId"]: found for found in before["members"]}
-    for found in after["members"]:
-        old = known.get(found["memberId"])
-        if old is not None and step[:2] != ("join", found["memberId"]):
-            first, second = partitions_of(old["assigned"]), partitions_of(found["assigned"])
-            own_step = step[1] == found["memberId"] and content is not None
+    known = {entry["memberId"]: entry for entry in before["members"]}
+    for entry in after["members"]:
+        old = known.get(entry["memberId"])
+        if old is not None and step[:2] != ("join", entry["memberId"]):
+            first, second = partitions_of(old["assigned"]), partitions_of(entry["assigned"])
+            own_step = step[1] == entry["memberId"] and content is not None
             given_up = own_step and not (first - second) & partitions_of(topic_partitions(content or ()))
             assert first <= second or second <= first or given_up
-            assert old["memberEpoch"] <= found["memberEpoch"] or found["memberEpoch"] == AWAY
-            assert old["memberEpoch"] != AWAY or found["memberEpoch"] == AWAY
+            assert old["memberEpoch"] <= entry["memberEpoch"] or entry["memberEpoch"] == AWAY
+            assert old["memberEpoch"] != AWAY or entry["memberEpoch"] == AWAY
 
 
 def let_expire(g: GroupDriver, silent: set[str]) -> None:
     """The sessions of the silent and of those that are away end."""
-    for name, found in g.members().items():
-        if name in silent or found["memberEpoch"] == AWAY:
+    for name, entry in g.members().items():
+        if name in silent or entry["memberEpoch"] == AWAY:
             g.coordinator.fire("session", "g", name)
 
 
@@ -179,7 +179,7 @@ def test_group_converges_once_the_changes_stop(schedule: list[tuple[Any, ...]], 
             g.heartbeat(name, owned=g.assigned(name))
     group = g.group()
     assert group["state"] in ("Dead", "Empty", "Stable")
-    assert all(found["acknowledged"] for found in group["members"])
+    assert all(entry["acknowledged"] for entry in group["members"])
 
 
 @settings(max_examples=60, deadline=None)

@@ -66,9 +66,9 @@ def test_power_cut_at_every_write_and_sync_loses_nothing_that_was_acknowledged(s
         count = answered(operations, disk)
         assert count < len(operations)
         for tear in range(4):
-            found = look(disk.after_the_cut(random.Random(f"{seed} {point} {tear}")))
-            assert found in (views[count], views[count + 1]), (point, tear)
-            seen.add(found == views[count])
+            result = look(disk.after_the_cut(random.Random(f"{seed} {point} {tear}")))
+            assert result in (views[count], views[count + 1]), (point, tear)
+            seen.add(result == views[count])
     assert seen == {True, False}
 
 
@@ -93,10 +93,10 @@ def test_torn_tail_of_the_file_is_the_state_before_or_after(tmp_path: Path) -> N
         for holes in range(4):
             torn.write_bytes(path.read_bytes())
             torn_wal.write_bytes(content[:start] + damaged(content[start:], rng if holes else None))
-            found = SqliteStorage(str(torn))
-            assert found.read() in (before, after)
-            outcomes.add((bool(holes), found.read() == after))
-            found.close()
+            result = SqliteStorage(str(torn))
+            assert result.read() in (before, after)
+            outcomes.add((bool(holes), result.read() == after))
+            result.close()
         before, start = after, len(content)
     assert outcomes >= {(False, True), (True, False)}
 
@@ -119,8 +119,8 @@ def commit(offset: int, **fields: Any) -> Json:
 def test_appends_are_synced_and_the_file_is_locked(tmp_path: Path) -> None:
     storage = SqliteStorage(str(tmp_path / "log.db"))
     names = ("synchronous", "journal_mode", "locking_mode")
-    found = [storage._database.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-    assert found == [2, "wal", "exclusive"]
+    results = [storage._database.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+    assert results == [2, "wal", "exclusive"]
     with pytest.raises(BadInput, match=r"another process has the log .*log\.db: stop it first"):
         SqliteStorage(str(tmp_path / "log.db"))
 

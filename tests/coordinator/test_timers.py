@@ -209,8 +209,8 @@ def test_armed_timers_stay_and_run_out_in_their_order() -> None:
         due = Due(number % 7, f"g{number}", "session", "m")
         timers.arm(due)
         armed[due[1:]] = 10 + number % 11
-    found = []
+    results = []
     while (due := timers.next_due(lambda one: armed.get(one[1:]), now_ms=20)) is not None:
-        found.append(due)
+        results.append(due)
         del armed[due[1:]]
-    assert [len(found), found] == [3 * FEW, sorted(found)]
+    assert [len(results), results] == [3 * FEW, sorted(results)]

@@ -117,8 +117,8 @@ def test_requests_without_content_break_no_clause_of_content() -> None:
     beat = {"groupId": "g", "memberId": "m1", "memberEpoch": 1, "rebalanceTimeoutMs": -1, **bare}
     for clause, change, _ in VIOLATIONS:
         alone = parse_heartbeat(CLIENT, {**beat, **change})
-        found = {one.__name__ for one in INVALID_REQUEST if one(alone) is not None}
-        assert found <= with_content if clause in with_content else True, clause
+        results = {one.__name__ for one in INVALID_REQUEST if one(alone) is not None}
+        assert results <= with_content if clause in with_content else True, clause
         bared = parse_heartbeat(CLIENT, {**beat, **{k: v for k, v in change.items() if k not in fields}})
         assert not with_content & {one.__name__ for one in INVALID_REQUEST if one(bared) is not None}, clause
 

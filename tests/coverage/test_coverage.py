@@ -38,9 +38,9 @@ def specification(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reached(specification: Path) -> Reached:
-    found = Reached()
-    measure(read_manifest(specification / "manifest.json").entry("Small"), found, LIMITS, silent)
-    return found
+    result = Reached()
+    measure(read_manifest(specification / "manifest.json").entry("Small"), result, LIMITS, silent)
+    return result
 
 
 def _text(arm: Arm, specification: Path) -> str:
@@ -80,8 +80,8 @@ def test_constants_and_tuples_have_no_arms(reached: Reached) -> None:
 
 def test_each_word_keeps_its_column(specification: Path) -> None:
     text = (specification / "Small.tla").read_text()
-    found = [one for one in extents(specification / "Small.tla", LIMITS) if one.module == "Small"]
-    arms = [arm for one in found for arm in one.arms]
+    results = [one for one in extents(specification / "Small.tla", LIMITS) if one.module == "Small"]
+    arms = [arm for one in results for arm in one.arms]
     copy = instrumented(text, {arm: number for number, arm in enumerate(arms, start=1)})
     before = [(line.index(word[0]), word) for line in text.splitlines() for word in [line.split()] if word]
     kept = [line for line in copy.splitlines() if line.strip()]
@@ -94,11 +94,11 @@ def followed(specification: Path, counts: int) -> Reached:
     nobody: frozenset[str] = frozenset()
     states = [{"count": count, "seen": nobody} for count in range(counts)]
     trace = Trace({"model": "Small"}, ("count", "seen"), states)
-    found = Reached(begun={"Small": 0.1})
+    result = Reached(begun={"Small": 0.1})
     entry = read_manifest(specification / "manifest.json").entry("Small")
-    assert follow(entry, [trace], found, LIMITS, silent) == len(found.by)
-    assert found.followed == {"Small": 1}
-    return found
+    assert follow(entry, [trace], result, LIMITS, silent) == len(result.by)
+    assert result.followed == {"Small": 1}
+    return result
 
 
 def test_traces_of_a_begun_model_reach_the_arms_of_their_states_alone(
@@ -227,9 +227,9 @@ def test_a_record_that_was_stopped_goes_on(
 
 def test_a_real_model_keeps_its_figures() -> None:
     """The lists of the real modules are nested in many ways; a moved column would give other states."""
-    found = Reached()
-    measure(read_manifest(Path("spec/manifest.json")).entry("MCTour"), found, LIMITS, silent)
-    assert {"Heartbeat", "Reconcile", "BranchOf"} <= {arm.definition for arm in found.by}
+    result = Reached()
+    measure(read_manifest(Path("spec/manifest.json")).entry("MCTour"), result, LIMITS, silent)
+    assert {"Heartbeat", "Reconcile", "BranchOf"} <= {arm.definition for arm in result.by}
 
 
 def test_the_committed_record_can_be_read() -> None:

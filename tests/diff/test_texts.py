@@ -79,10 +79,10 @@ def test_definitions_without_comments(tmp_path: Path) -> None:
         "---- MODULE M ----\nEXTENDS Naturals\n(* A == 1 *)\nA == 1 \\* one\nLOCAL B(x, y) ==\n"
         "  \\* how\n  x + y\nf[n \\in Nat] == n\n====\n"
     )
-    found = definitions(module)
-    assert list(found) == ["(declarations)", "A", "B", "f"]
-    assert found["A"] == ["A == 1"]
-    assert found["B"] == ["LOCAL B(x, y) ==", "  x + y"]
+    results = definitions(module)
+    assert list(results) == ["(declarations)", "A", "B", "f"]
+    assert results["A"] == ["A == 1"]
+    assert results["B"] == ["LOCAL B(x, y) ==", "  x + y"]
 
 
 def test_the_requirements_of_properties() -> None:

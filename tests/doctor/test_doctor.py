@@ -164,9 +164,9 @@ def test_every_fault_is_tried() -> None:
 def test_a_fault_is_reported(fault: str) -> None:
     operation, words = TOLD[fault]
     result = examined(fault)
-    found = {one.operation: one for one in result.findings}
-    assert found[operation].verdict is Verdict.WRONG, found[operation]
-    assert words in found[operation].message
+    results = {one.operation: one for one in result.findings}
+    assert results[operation].verdict is Verdict.WRONG, results[operation]
+    assert words in results[operation].message
     assert not result.died
     for one in result.findings:
         assert not PYTHON.search(one.message), one.message
@@ -191,8 +191,8 @@ class Bare(Lines):
 
 
 def test_an_answer_of_another_form_is_wrong_and_ends_nothing() -> None:
-    found = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
-    messages = {one.operation: one.message for one in found.findings}
+    result = Doctor("alike", "kip-848", lambda: Alike("ids_reversed"), no_time).examine(lambda _: None)
+    messages = {one.operation: one.message for one in result.findings}
     assert messages["fresh"] == (
         "The answer to load has not the form of the line protocol: the answer: 'end' is a required property."
     )
@@ -201,8 +201,8 @@ def test_an_answer_of_another_form_is_wrong_and_ends_nothing() -> None:
 def checked(target: type[Lines], check: Check, monkeypatch: pytest.MonkeyPatch) -> str:
     """The sentence of a check in place of that of `describe`."""
     monkeypatch.setitem(CHECKS, "describe", check)
-    found = Doctor("a", "kip-848", lambda: target("right"), no_time).examine(lambda _: None)
-    return next(one.message for one in found.findings if one.operation == "describe")
+    result = Doctor("a", "kip-848", lambda: target("right"), no_time).examine(lambda _: None)
+    return next(one.message for one in result.findings if one.operation == "describe")
 
 
 def test_an_answer_without_what_a_check_reads_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,8 +231,8 @@ def test_every_accepted_bad_input_is_reported_with_its_line() -> None:
         def advance(self, ms: int, observe: str | None = None) -> Answer:
             return Answer() if ms < 0 else super().advance(ms, observe)
 
-    found = Doctor("careless", "kip-848", lambda: Careless("kip-848"), no_time).examine(lambda _: None)
-    [messages] = [one.message for one in found.findings if one.operation == "bad input"]
+    result = Doctor("careless", "kip-848", lambda: Careless("kip-848"), no_time).examine(lambda _: None)
+    [messages] = [one.message for one in result.findings if one.operation == "bad input"]
     assert 'Sent: advance by -1: {"op": "advance", "ms": -1}. Came back: no refusal' in messages
     assert 'Sent: assign of a number: {"op": "assign", "group": "g", "target": {"m1": 1}}. Came' in messages
 
@@ -298,15 +298,15 @@ class WithoutStaticMembers(PythonTarget):
 def test_a_target_without_static_members_can_be_loadable() -> None:
     """No state of a static member is loaded then, and the finding says so."""
     start = lambda: WithoutStaticMembers("kip-848")  # noqa: E731
-    found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
-    assert (found.wrong, found.level) == ([], Level.LOADABLE)
-    report = message_of(found, "load")
+    result = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
+    assert (result.wrong, result.level) == ([], Level.LOADABLE)
+    report = message_of(result, "load")
     assert "joins with an instance id are refused" in report and "is away" not in report
     assert 'say so in hello ("lacks":["static members"])' in report
 
 
-def message_of(found: Examined, operation: str) -> str:
-    return next(one.message for one in found.findings if one.operation == operation)
+def message_of(examined: Examined, operation: str) -> str:
+    return next(one.message for one in examined.findings if one.operation == operation)
 
 
 def lacking(target: type[PythonTarget], *features: str) -> Examined:
@@ -321,24 +321,24 @@ def lacking(target: type[PythonTarget], *features: str) -> Examined:
 
 
 def test_a_target_that_says_that_it_lacks_static_members_is_believed_if_it_refuses_them() -> None:
-    found = lacking(WithoutStaticMembers, "static members")
-    assert (found.wrong, found.level) == ([], Level.LOADABLE)
-    assert "; lacks: static members." in message_of(found, "hello")
-    assert "as hello says that it lacks static members" in message_of(found, "load")
+    result = lacking(WithoutStaticMembers, "static members")
+    assert (result.wrong, result.level) == ([], Level.LOADABLE)
+    assert "; lacks: static members." in message_of(result, "hello")
+    assert "as hello says that it lacks static members" in message_of(result, "load")
 
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_target_that_has_what_it_says_it_lacks_is_wrong(feature: str) -> None:
     """Otherwise replays would leave steps out that can be judged."""
-    found = lacking(PythonTarget, feature)
-    assert "hello" in found.wrong
-    assert f"a join that uses {feature}, which hello says it lacks" in message_of(found, "hello")
+    result = lacking(PythonTarget, feature)
+    assert "hello" in result.wrong
+    assert f"a join that uses {feature}, which hello says it lacks" in message_of(result, "hello")
 
 
 def test_a_feature_that_nobody_knows_is_wrong() -> None:
-    found = lacking(PythonTarget, "shoes")
-    assert 'Came back: ["shoes"]' in message_of(found, "hello")
-    assert "lacks has names of features: static members, regular expressions" in message_of(found, "hello")
+    result = lacking(PythonTarget, "shoes")
+    assert 'Came back: ["shoes"]' in message_of(result, "hello")
+    assert "lacks has names of features: static members, regular expressions" in message_of(result, "hello")
 
 
 def test_a_target_that_takes_static_members_must_load_them() -> None:
@@ -346,8 +346,8 @@ def test_a_target_that_takes_static_members_must_load_them() -> None:
         request = PythonTarget.request
 
     start = lambda: TakesThem("kip-848")  # noqa: E731
-    found = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
-    assert (found.wrong, found.level) == (["load"], Level.OBSERVABLE)
+    result = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
+    assert (result.wrong, result.level) == (["load"], Level.OBSERVABLE)
 
 
 @pytest.mark.parametrize(
@@ -458,9 +458,9 @@ class ClassicOnly(PythonTarget):
 
 
 def test_a_target_of_classic_groups_alone_is_examined_by_their_requests() -> None:
-    found = Doctor("classic", "kip-848", lambda: ClassicOnly("kip-848"), no_time).examine(lambda _: None)
-    assert found.level is Level.BLACK_BOX and not found.wrong
-    seen = {one.operation: one for one in found.findings}
+    result = Doctor("classic", "kip-848", lambda: ClassicOnly("kip-848"), no_time).examine(lambda _: None)
+    assert result.level is Level.BLACK_BOX and not result.wrong
+    seen = {one.operation: one for one in result.findings}
     assert seen["request"].message.startswith("A classic group")
     assert seen["describe"].verdict is Verdict.MISSING
     assert "ConsumerGroupHeartbeat" in seen["describe"].message
@@ -475,5 +475,5 @@ def test_a_wrong_answer_of_a_target_of_classic_groups_alone_fails() -> None:
             return answer._replace(body={**answer.body, "errorCode": 0}) if answer.body else answer
 
     start = lambda: TakesAnyGeneration("kip-848")  # noqa: E731
-    found = Doctor("classic", "kip-848", start, no_time).examine(lambda _: None)
-    assert found.wrong == ["request"]
+    result = Doctor("classic", "kip-848", start, no_time).examine(lambda _: None)
+    assert result.wrong == ["request"]

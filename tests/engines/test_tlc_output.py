@@ -78,11 +78,11 @@ def test_counterexamples_of_a_run_that_continues() -> None:
         state(2, "Go line 1, col 2 to line 3, col 4 of module M", 1),
     ]
     progress = message(2200, 0, "Progress(3) …")
-    found = list(
+    results = list(
         counterexamples(lines("<<1>>\n", *trace, "<<2>>\n", progress, *trace[:3], message(2199, 0, "")))
     )
-    assert [printed for printed, _ in found] == ["<<1>>", "<<2>>"]
-    assert [report.actions for _, report in found] == [["Init", "Go"], ["Init"]]
+    assert [printed for printed, _ in results] == ["<<1>>", "<<2>>"]
+    assert [report.actions for _, report in results] == [["Init", "Go"], ["Init"]]
 
 
 def test_a_simulated_behaviour() -> None:

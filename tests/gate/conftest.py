@@ -23,8 +23,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        found = [*folder.glob("group_conformance-*.whl")] or _built(folder)
-    return found[0]
+        result = [*folder.glob("group_conformance-*.whl")] or _built(folder)
+    return result[0]
 
 
 def _built(folder: Path) -> list[Path]:

@@ -29,7 +29,7 @@ def test_the_action_installs_and_gates_as_the_workflow() -> None:
     given = {name: one.get("default", "") for name, one in action["inputs"].items()}
     steps = [step for step in action["runs"]["steps"] if "run" in step]
     texts = [
-        re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: given[found[1]], step["run"]) for step in steps
+        re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], step["run"]) for step in steps
     ]
     _, install, gate = commands_of_the_workflow()
     target = gate[gate.index("--target") + 1]

@@ -44,8 +44,8 @@ def test_every_python_is_one_that_the_kit_takes() -> None:
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
     oldest = tuple(map(int, PROJECT["requires-python"].removeprefix(">=").split(".")))
     images = [*(stage.split()[0] for stage in STAGES), container["image"]]
-    found = [re.search(r"python:(\d+)\.(\d+)", image) for image in images]
-    assert all(version and tuple(map(int, version.groups())) >= oldest for version in found), images
+    results = [re.search(r"python:(\d+)\.(\d+)", image) for image in images]
+    assert all(version and tuple(map(int, version.groups())) >= oldest for version in results), images
 
 
 def test_the_container_of_developers_does_what_make_does() -> None:

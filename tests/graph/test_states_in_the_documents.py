@@ -27,12 +27,12 @@ def table() -> nx.DiGraph:
 
 def changes() -> set[tuple[str, str]]:
     """Changes of a group's state from one step to the next, in traces of consumer groups."""
-    found = set()
+    results = set()
     for folder in ("golden", "corpus", "client"):
         for file in sorted((ROOT / "traces" / folder).glob("*.itf.json")):
             states = [group_state(state.group) for state in StateReader().read(read_trace(file), file.name)]
-            found |= {pair for pair in pairwise(states) if pair[0] != pair[1]}
-    return found
+            results |= {pair for pair in pairwise(states) if pair[0] != pair[1]}
+    return results
 
 
 def way(changes: nx.DiGraph, before: str, after: str) -> list[tuple[str, str]]:

@@ -49,9 +49,9 @@ def conform(*args: str) -> Result:
 
 def data_of(page: str) -> Any:
     """The data that the script of the page reads."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return json.loads(found[1])
+    result = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert result
+    return json.loads(result[1])
 
 
 def test_states_and_edges_of_a_state_graph() -> None:

@@ -223,12 +223,12 @@ def test_mouse_and_keys(browse: Browse) -> None:
         """
     )
     given, inside = did(seen)
-    start, wheel, plus, dragged, whole, found, first, second, none, folded, title, cell, picked, only = given
+    start, wheel, plus, dragged, whole, result, first, second, none, folded, title, cell, picked, only = given
     assert start["scale"] < wheel["scale"] < plus["scale"] == dragged["scale"]
     assert dragged["x"] < plus["x"]
     assert whole["scale"] == start["scale"]
     hits = [number for number, state in enumerate(STATES) if "epoch 12" in state.text]
-    assert int(found["hits"]) == len(hits)
+    assert int(result["hits"]) == len(hits)
     assert int(first["selected"]) in hits and int(second["selected"]) in hits
     assert first["selected"] != second["selected"] and first["scale"] > whole["scale"]
     assert (none["selected"], none["hits"]) == ("-1", "0")

@@ -33,8 +33,8 @@ def words(text: str) -> set[str]:
 
 def kind_of_file(path: str) -> str:
     """The kind that a file of the harness belongs to, "" for a file of several kinds."""
-    found = sorted(words(path.partition(".")[0]) & NAMES.keys())
-    return NAMES[found[0]] if found else ""
+    results = sorted(words(path.partition(".")[0]) & NAMES.keys())
+    return NAMES[results[0]] if results else ""
 
 
 def _definitions(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -67,27 +67,27 @@ def lines_about_kinds(text: str) -> int:
 
 def counted(harness: Path) -> Counter[str]:
     """Lines by kind, those of a kind in other files, and the rest."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for path in sorted((*harness.rglob("*.py"), *harness.rglob("*.j2"))):
         text = path.read_text(encoding="utf-8")
         lines = text.count("\n")
         if kind := kind_of_file(path.relative_to(harness).as_posix()):
-            found[kind] += lines
+            result[kind] += lines
             continue
         named = lines_about_kinds(text) if path.suffix == ".py" else 0
-        found += Counter({ELSEWHERE: named, REST: lines - named})
-    return found
+        result += Counter({ELSEWHERE: named, REST: lines - named})
+    return result
 
 
 def main() -> None:
     """Print the table."""
-    found = counted(ROOT / "harness")
-    beside = sum(found.values()) - found["consumer"] - found[REST]
+    result = counted(ROOT / "harness")
+    beside = sum(result.values()) - result["consumer"] - result[REST]
     for name in ("classic", "connect", "migration", "share", "computation", ELSEWHERE):
-        print(f"{found[name]:7,}  {name}")
+        print(f"{result[name]:7,}  {name}")
     print(f"{beside:7,}  beside the consumer group")
-    print(f"{found['consumer']:7,}  consumer")
-    print(f"{found[REST]:7,}  {REST}")
+    print(f"{result['consumer']:7,}  consumer")
+    print(f"{result[REST]:7,}  {REST}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def named(tree: ast.Module) -> Iterator[str]:
 
 def imported_kinds(tree: ast.Module) -> set[str]:
     """The modules of a kind or a feature that a module imports by name."""
-    found = set[str]()
+    result = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -64,19 +64,19 @@ def imported_kinds(tree: ast.Module) -> set[str]:
         else:
             continue
         parts = (name.split(".") for name in names if name.startswith("harness.kinds."))
-        found |= {".".join(part[:4]) for part in parts if part[2] in FOLDERS}
-    return found
+        result |= {".".join(part[:4]) for part in parts if part[2] in FOLDERS}
+    return result
 
 
 def test_only_the_registry_imports_a_kind_by_name() -> None:
     """Outside of `harness/kinds/` a module asks the registry, so that a new kind changes none of them."""
     harness = ROOT / "harness"
-    found = {
+    results = {
         path.relative_to(harness).as_posix(): imported_kinds(ast.parse(path.read_text()))
         for path in harness.rglob("*.py")
         if "kinds" not in path.relative_to(harness).parts[:1]
     }
-    assert {path for path, kinds in found.items() if kinds} == set()
+    assert {path for path, kinds in results.items() if kinds} == set()
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_a_package_that_was_moved_names_no_kind(package: str) -> None:
     files = [folder] if package.endswith(".py") else [*folder.rglob("*.py")]
     assert files, f"{package} has moved"
     others = NAMES.keys() - ({"consumer", "computation"} if package in CLIENTS else set())
-    found = {
+    results = {
         f"{path.relative_to(folder)}: {name}"
         for path in files
         for name in named(ast.parse(path.read_text()))
         if words(name) & others
     }
-    assert found == ALLOWED.get(package, set())
+    assert results == ALLOWED.get(package, set())
 
 
 @pytest.mark.parametrize(

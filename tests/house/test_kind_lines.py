@@ -32,5 +32,5 @@ def test_lines_of_a_folder_are_counted_once(tmp_path: Path) -> None:
     (tmp_path / "connect").mkdir()
     (tmp_path / "connect" / "wire.py").write_text("A = 1\nB = 2\n")
     (tmp_path / "run.py").write_text("A = 1\nB = CLASSIC\n\n")
-    found = kind_lines.counted(tmp_path)
-    assert found == {"connect": 2, kind_lines.ELSEWHERE: 1, kind_lines.REST: 2}
+    result = kind_lines.counted(tmp_path)
+    assert result == {"connect": 2, kind_lines.ELSEWHERE: 1, kind_lines.REST: 2}

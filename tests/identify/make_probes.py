@@ -35,10 +35,10 @@ def probe(request: Question) -> dict[str, Any] | None:
         "kip-848",
         "kafka-4.4",
     ]  # draws only what no dialect leaves open, so what any target may get
-    found = simulate(pair, SEED, STEPS, LENGTH).divergences
-    if not found:
+    result = simulate(pair, SEED, STEPS, LENGTH).divergences
+    if not result:
         return None
-    schedule = found[0].schedule
+    schedule = result[0].schedule
     return {
         "departure": departure,
         "values": [one, other],

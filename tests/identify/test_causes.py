@@ -51,11 +51,11 @@ def failure(index: int, *paths: str, action: str = "Heartbeat") -> Failure:
 
 def test_each_departure_of_a_mix_is_one_cause() -> None:
     failures = replayed().failures
-    found = grouped(replayed(), "kafka-4.2")
-    assert {one.departure for one in found} == set(MIX.split(",")[1:])
-    assert len(found) == 3 < len({name for one in found for name in one.signatures})
-    assert sum(one.steps for one in found) == len(failures)
-    assert all(one.requirements for one in found)
+    results = grouped(replayed(), "kafka-4.2")
+    assert {one.departure for one in results} == set(MIX.split(",")[1:])
+    assert len(results) == 3 < len({name for one in results for name in one.signatures})
+    assert sum(one.steps for one in results) == len(failures)
+    assert all(one.requirements for one in results)
 
 
 def test_differences_without_one_departure_are_grouped_by_root() -> None:
@@ -100,10 +100,10 @@ def test_a_dialect_with_departures_is_explained_by_them() -> None:
 
 def test_a_departure_that_the_dialect_has_is_no_other_one() -> None:
     """A departure that --dialect names is said to belong to the dialect."""
-    found = grouped(replayed(), MIX)
-    assert {one.departure for one in found} == set(MIX.split(",")[1:])
-    assert all(one.of_dialect for one in found)
-    assert all("which belongs to its dialect, seen in" in line for line in lines(found))
+    results = grouped(replayed(), MIX)
+    assert {one.departure for one in results} == set(MIX.split(",")[1:])
+    assert all(one.of_dialect for one in results)
+    assert all("which belongs to its dialect, seen in" in line for line in lines(results))
     assert not any(one.of_dialect for one in grouped(replayed(), "kafka-4.2"))
 
 
@@ -111,10 +111,10 @@ def test_the_departures_of_its_dialect_explain_a_target_on_traces_of_the_text() 
     """None of them was a cause: the Python coordinator of that dialect differs from these traces, too."""
     files = sorted((ROOT / "traces/corpus").glob("MCOpen-goal-000*.itf.json"))
     result = replayed_on("kafka-4.2", files)
-    found = grouped(result, "kafka-4.2")
-    assert sum(one.steps for one in found) == len(result.failures) > 3
-    assert all(one.of_dialect for one in found), list(lines(found))
-    assert {"RevocationRecorded=yes"} <= {one.departure for one in found}
+    results = grouped(result, "kafka-4.2")
+    assert sum(one.steps for one in results) == len(result.failures) > 3
+    assert all(one.of_dialect for one in results), list(lines(results))
+    assert {"RevocationRecorded=yes"} <= {one.departure for one in results}
 
 
 def test_several_departures_of_a_dialect_explain_what_no_single_one_does() -> None:
@@ -152,8 +152,8 @@ def test_a_commit_into_a_group_without_members_is_a_departure_without_a_constant
         ([Difference("response.throttleTimeMs", 0, 1)], {""}),
     ):
         other = replace(failed, differences=[*failed.differences, *more])
-        found = grouped(replace(replayer.result, failures=[other]), "kip-848")
-        assert {one.departure for one in found} == answer
+        results = grouped(replace(replayer.result, failures=[other]), "kip-848")
+        assert {one.departure for one in results} == answer
 
 
 def test_a_commit_that_no_group_may_take_is_no_departure() -> None:
@@ -191,8 +191,8 @@ def test_a_label_is_the_same_whatever_else_is_replayed() -> None:
     among = causes(whole.failures, explanations)
     for name in {one.trace for one in whole.failures}:
         alone = replayed_on(MIX, [Path(name)])
-        for found in (causes(alone.failures), grouped(alone, "kafka-4.2")):
-            assert {one for cause in found for one in cause.labels} == {*map(label, alone.failures)}
+        for entry in (causes(alone.failures), grouped(alone, "kafka-4.2")):
+            assert {one for cause in entry for one in cause.labels} == {*map(label, alone.failures)}
         for one in alone.failures:
             [cause] = causes([one])
             [same] = [each for each in causes(whole.failures) if label(one) in each.labels]
@@ -212,9 +212,9 @@ def test_no_two_causes_have_one_label() -> None:
         failure(4, "operation fire", action="SessionTimeout"),
         failure(5, "operation fire", action="RebalanceTimeout"),
     ]
-    found = causes([*listed, *replayed().failures], explained(replayed(), "kafka-4.2"))
-    assert len({title(one) for one in found}) == len(found)
-    assert [title(one) for one in causes(listed)] == [title(one) for one in found if not one.departure]
+    results = causes([*listed, *replayed().failures], explained(replayed(), "kafka-4.2"))
+    assert len({title(one) for one in results}) == len(results)
+    assert [title(one) for one in causes(listed)] == [title(one) for one in results if not one.departure]
     assert causes(listed[2:])[0].requirements == causes(listed[3:])[0].requirements
 
 
@@ -242,15 +242,15 @@ def test_the_most_serious_cause_is_first_and_a_known_departure_last() -> None:
         failure(4, "group.members[n].assigned", action="Join"),
         failure(6, "group.members[n].assigned", "group.groupEpoch"),
     ]
-    found = causes(listed, {("t", 6): "MetadataChange=at-once"})
-    assert [(one.what, one.step, one.steps) for one in found] == [
+    results = causes(listed, {("t", 6): "MetadataChange=at-once"})
+    assert [(one.what, one.step, one.steps) for one in results] == [
         ("group.members[].assigned", 4, 2),
         ("response.errorCode 1 -> 2", 3, 1),
         ("group.timers[session].deadlineMs", 2, 1),
         ("response.heartbeatIntervalMs", 1, 1),
         ("group.groupEpoch", 6, 1),
     ]
-    assert from_json(json.loads(json.dumps(to_json(found)))) == found
+    assert from_json(json.loads(json.dumps(to_json(results)))) == results
 
 
 def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> None:

@@ -36,9 +36,9 @@ def identified(dialect: str) -> Identified:
 
 @pytest.mark.parametrize("dialect", [name for name in named_dialects() if name != "kafka-4.1"])
 def test_a_dialect_is_identified(dialect: str) -> None:
-    found = identified(dialect)
-    assert (found.dialect, found.inconsistent, found.unknown) == (dialect, {}, {})
-    assert found.as_well == (["kafka-4.1"] if dialect == "kafka-4.0" else [])
+    result = identified(dialect)
+    assert (result.dialect, result.inconsistent, result.unknown) == (dialect, {}, {})
+    assert result.as_well == (["kafka-4.1"] if dialect == "kafka-4.0" else [])
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_a_dialect_is_identified(dialect: str) -> None:
     ],
 )
 def test_a_mix_of_four_departures_is_identified(mix: str) -> None:
-    found = identified(mix)
-    assert (found.dialect, found.inconsistent, found.unknown) == (spoken(mix), {}, {})
-    assert len(found.changes) == 4
+    result = identified(mix)
+    assert (result.dialect, result.inconsistent, result.unknown) == (spoken(mix), {}, {})
+    assert len(result.changes) == 4
 
 
 def test_every_departure_has_a_probe() -> None:
@@ -79,9 +79,9 @@ class Moody(PythonTarget):
 def test_an_implementation_like_no_dialect_is_identified_all_the_same() -> None:
     """Each change makes it fit all probes better, so the search ends."""
     given: list[str] = []
-    found = identify(Moody(), PROBES, given.append)
+    result = identify(Moody(), PROBES, given.append)
     fitting = [int(line.split()[0]) for line in given if " fit " in line]
-    assert fitting == sorted(fitting) and found.unknown
+    assert fitting == sorted(fitting) and result.unknown
 
 
 class Fickle(PythonTarget):
@@ -136,17 +136,17 @@ def test_an_answer_of_the_protocols_form_that_a_probe_cannot_read_is_a_fault_of_
 
 
 def test_answers_that_no_value_explains_are_reported() -> None:
-    found = identify(Fickle("kafka-4.2"), PROBES)
-    assert found.unknown.total() > 20
+    result = identify(Fickle("kafka-4.2"), PROBES)
+    assert result.unknown.total() > 20
 
 
 def test_a_target_that_can_do_little_gets_the_probes_that_it_can_be_given() -> None:
-    found = identify(Poor("kafka-4.2"), PROBES)
-    assert found.left_out.keys() >= {"assign", "configure"} and found.probes
-    assert found.probes + found.left_out.total() == len(PROBES)
-    assert (found.dialect, found.unknown.total()) == ("kafka-4.2", 0)
-    assert found.not_told_apart == ["kafka-4.0", "kafka-4.1"]
-    assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(found.undecided)
+    result = identify(Poor("kafka-4.2"), PROBES)
+    assert result.left_out.keys() >= {"assign", "configure"} and result.probes
+    assert result.probes + result.left_out.total() == len(PROBES)
+    assert (result.dialect, result.unknown.total()) == ("kafka-4.2", 0)
+    assert result.not_told_apart == ["kafka-4.0", "kafka-4.1"]
+    assert {"RevocationRestart", "MetadataChange", "AwaySession"} <= set(result.undecided)
 
 
 @pytest.mark.parametrize("feature", [STATIC, SERVER_SIDE + "range"])
@@ -155,17 +155,17 @@ def test_probes_of_a_feature_are_not_for_a_target_that_lacks_it(feature: str) ->
         def hello(self) -> Capabilities:
             return replace(super().hello(), lacks=frozenset({feature}))
 
-    found = identify(Lacking("kafka-4.2"), PROBES)
-    assert found.left_out[feature] >= 5
-    assert (found.probes + found.left_out.total(), found.unknown.total()) == (len(PROBES), 0)
+    result = identify(Lacking("kafka-4.2"), PROBES)
+    assert result.left_out[feature] >= 5
+    assert (result.probes + result.left_out.total(), result.unknown.total()) == (len(PROBES), 0)
 
 
 @pytest.mark.parametrize("target", [Fickle, Poor])
 def test_probes_without_a_value_and_probes_left_out_are_in_the_json(target: type[PythonTarget]) -> None:
-    found = identify(target("kafka-4.2"), PROBES)
-    written = json.loads(json.dumps(found.to_json()))
-    assert found.unknown or found.left_out
-    assert (written["unknown"], written["left_out"]) == (dict(found.unknown), dict(found.left_out))
+    result = identify(target("kafka-4.2"), PROBES)
+    written = json.loads(json.dumps(result.to_json()))
+    assert result.unknown or result.left_out
+    assert (written["unknown"], written["left_out"]) == (dict(result.unknown), dict(result.left_out))
 
 
 def test_a_target_that_can_be_given_no_probe_is_refused() -> None:

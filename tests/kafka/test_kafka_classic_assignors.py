@@ -158,7 +158,7 @@ def handed_over(one: Case, assignment: GroupAssignment) -> int:
 @versions
 def test_nothing_is_handed_over_that_another_still_has(version: str) -> None:
     """Kafka keeps this rule, but for members of different subscriptions that claim the same partition."""
-    found = both("cooperative-sticky", version)
-    assert not any(handed_over(one, ours) for one, ours, _ in found)
-    assert not any(handed_over(one, theirs) for one, _, theirs in found if one.equal or not one.disputed)
-    assert any(handed_over(one, theirs) for one, _, theirs in found)
+    result = both("cooperative-sticky", version)
+    assert not any(handed_over(one, ours) for one, ours, _ in result)
+    assert not any(handed_over(one, theirs) for one, _, theirs in result if one.equal or not one.disputed)
+    assert any(handed_over(one, theirs) for one, _, theirs in result)

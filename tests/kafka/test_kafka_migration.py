@@ -63,7 +63,7 @@ def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder
     assert {path for path in never if not MUST_REJOIN.fullmatch(path)} == set()
     assert folder == "migration" or not never
     assert result.judged > (140 if offsets and never else 150)
-    assert 0 < len({(found.trace, found.index) for found in result.failures}) < result.judged
+    assert 0 < len({(entry.trace, entry.index) for entry in result.failures}) < result.judged
 
 
 def test_a_classic_group_is_loaded_in_any_state(kafka: Driver) -> None:

@@ -28,15 +28,15 @@ def from_each_state(file: Path, folder: Path, target: str = "python", without: s
 
 @pytest.mark.parametrize("file", FILES, ids=[file.name.partition(".")[0][:40] for file in FILES])
 def test_a_loaded_member_has_its_partitions_since_then(file: Path, tmp_path: Path) -> None:
-    found = from_each_state(file, tmp_path)
-    assert (found.differences, found.judged > 0) == (0, True)
+    result = from_each_state(file, tmp_path)
+    assert (result.differences, result.judged > 0) == (0, True)
 
 
 def test_without_them_a_late_commit_is_refused(tmp_path: Path) -> None:
     """The traces notice a load that leaves the epochs out."""
     (tmp_path / "all").mkdir()
-    found = [from_each_state(file, tmp_path / "all", without="partitionEpochs") for file in FILES]
-    assert sum(one.differences > 0 for one in found) >= 4
+    results = [from_each_state(file, tmp_path / "all", without="partitionEpochs") for file in FILES]
+    assert sum(one.differences > 0 for one in results) >= 4
 
 
 @pytest.mark.maven
@@ -45,5 +45,5 @@ def test_kafka_loads_them(version: str, tmp_path: Path) -> None:
     skip_without_jars(version)
     for number, file in enumerate(one for one in FILES if one.parent.name == f"kafka-{version[:3]}"):
         (tmp_path / str(number)).mkdir()
-        found = from_each_state(file, tmp_path / str(number), f"kafka:{version}")
-        assert (found.differences, found.judged > 0) == (0, True)
+        result = from_each_state(file, tmp_path / str(number), f"kafka:{version}")
+        assert (result.differences, result.judged > 0) == (0, True)

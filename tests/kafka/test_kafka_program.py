@@ -91,13 +91,13 @@ def test_other_sources_are_another_program(tmp_path: Path, monkeypatch: pytest.M
     sources = tmp_path / "java"
     shutil.copytree(build.SOURCES, sources)
     skip_without_jars("4.3.1")
-    found = jars(COORDINATOR, "4.3.1")
-    before = build.program("4.3.1", found)
+    results = jars(COORDINATOR, "4.3.1")
+    before = build.program("4.3.1", results)
     monkeypatch.setattr(build, "SOURCES", sources)
-    assert build.program("4.3.1", found) == before
+    assert build.program("4.3.1", results) == before
     (sources / "4.3" / "More.java").write_text("final class More { }\n", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    after = build.program("4.3.1", found)
+    after = build.program("4.3.1", results)
     assert after.name != before.name
     assert (after / "More.class").is_file()
 

@@ -28,7 +28,7 @@ def test_kafkas_coordinator_does_what_its_dialect_says(version: str) -> None:
     ):
         pair = Pair(ours, kafkas)
         result = simulate(pair, 848, STEPS, 200)
-    assert [found.signature for found in result.divergences] == []
+    assert [entry.signature for entry in result.divergences] == []
     assert (result.steps, result.unscripted) == (STEPS, 0)
     stale = "STALE_MEMBER_EPOCH"
     offsets = {"OffsetCommit/NONE", f"OffsetCommit/{stale}", "OffsetFetch/NONE", f"OffsetFetch/{stale}"}

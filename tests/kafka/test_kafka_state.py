@@ -29,18 +29,18 @@ def states() -> list[tuple[str, Loadable, Json]]:
     """Every state of the golden and generated traces of consumer groups, with its description; configurations
     of groups Kafka keeps elsewhere, and the target does not have."""
     decoder = Decoder()
-    found: list[tuple[str, Loadable, Json]] = []
+    results: list[tuple[str, Loadable, Json]] = []
     for path in sorted([*(TRACES / "golden").rglob("*.itf.json"), *(TRACES / "corpus").rglob("*.itf.json")]):
         trace = decoder.decode(read_trace(path), path.stem)
         if (
             not isinstance(trace.start, ConsumerLoad) or path.parent.name == "client"
         ):  # Kafka has nothing of that
             continue
-        found.append((f"{path.stem} 0", trace.start, trace.initial))
+        results.append((f"{path.stem} 0", trace.start, trace.initial))
         for step in trace.steps:
             assert step.expected.group is not None
-            found.append((f"{path.stem} {step.index}", step.load, step.expected.group))
-    return [(name, load, group) for name, load, group in found if "configs" not in group]
+            results.append((f"{path.stem} {step.index}", step.load, step.expected.group))
+    return [(name, load, group) for name, load, group in results if "configs" not in group]
 
 
 def test_a_loaded_state_is_described_alike(kafka: Driver) -> None:

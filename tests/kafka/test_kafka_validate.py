@@ -69,6 +69,6 @@ def test_a_group_that_migrates_is_a_behaviour(started: StdioTarget, tmp_path: Pa
     started.load([], [], {"clockMs": 0})  # other tests have had it before
     now = ask(started, before, log)
     validate(log, json_file=result)
-    found = json.loads(result.read_text())
-    assert found["dialect"] == started.hello().dialect and found["steps"] > 80
+    results = json.loads(result.read_text())
+    assert results["dialect"] == started.hello().dialect and results["steps"] > 80
     assert started.name != "kafka:4.2.1" or outcomes(now) == outcomes(before)

@@ -97,8 +97,8 @@ class World:
         else:
             self.disturb(name, consumer)
         self.zombies |= (before - self.known()) & self.consumers.keys()
-        for other, found in self.consumers.items():
-            if found.member.epoch == 0 and not found.waits:
+        for other, entry in self.consumers.items():
+            if entry.member.epoch == 0 and not entry.waits:
                 self.zombies.discard(other)
         self.check()
 

@@ -33,10 +33,10 @@ def values(driver: Driver) -> dict[str, float]:
 
 
 def test_the_document_names_fourteen() -> None:
-    found = RebalanceMetrics().values(0)
-    assert found.keys() == NAMES and len(NAMES) == 14
-    assert math.isnan(found["rebalance-latency-avg"]) and math.isnan(found["partitions-lost-latency-max"])
-    assert found["last-rebalance-seconds-ago"] == -1
+    results = RebalanceMetrics().values(0)
+    assert results.keys() == NAMES and len(NAMES) == 14
+    assert math.isnan(results["rebalance-latency-avg"]) and math.isnan(results["partitions-lost-latency-max"])
+    assert results["last-rebalance-seconds-ago"] == -1
 
 
 def test_a_rebalance_lasts_from_the_assignment_to_the_end_of_its_callbacks() -> None:
@@ -49,13 +49,16 @@ def test_a_rebalance_lasts_from_the_assignment_to_the_end_of_its_callbacks() -> 
     driver.ok(2, "foo-0", "bar-0")
     run(driver, 30, 50)
     driver.now_ms += 2_500
-    found = values(driver)
-    assert found["rebalance-total"] == found["rebalance-rate-per-hour"] == 2
-    assert (found["rebalance-latency-avg"], found["rebalance-latency-max"]) == (100, 120)
-    assert found["rebalance-latency-total"] == 200
-    assert (found["partitions-assigned-latency-avg"], found["partitions-assigned-latency-max"]) == (35, 50)
-    assert found["partitions-revoked-latency-max"] == 30
-    assert found["failed-rebalance-total"] == 0 and found["last-rebalance-seconds-ago"] == 2
+    results = values(driver)
+    assert results["rebalance-total"] == results["rebalance-rate-per-hour"] == 2
+    assert (results["rebalance-latency-avg"], results["rebalance-latency-max"]) == (100, 120)
+    assert results["rebalance-latency-total"] == 200
+    assert (results["partitions-assigned-latency-avg"], results["partitions-assigned-latency-max"]) == (
+        35,
+        50,
+    )
+    assert results["partitions-revoked-latency-max"] == 30
+    assert results["failed-rebalance-total"] == 0 and results["last-rebalance-seconds-ago"] == 2
 
 
 def test_fenced_before_the_callbacks_have_ended_it_has_failed() -> None:
@@ -65,10 +68,10 @@ def test_fenced_before_the_callbacks_have_ended_it_has_failed() -> None:
     driver.heartbeat()
     driver.error(FENCED)
     run(driver, 40)
-    found = values(driver)
-    assert (found["rebalance-total"], found["failed-rebalance-total"]) == (1, 1)
-    assert found["failed-rebalance-rate-per-hour"] == 1
-    assert found["partitions-lost-latency-max"] == 40
+    results = values(driver)
+    assert (results["rebalance-total"], results["failed-rebalance-total"]) == (1, 1)
+    assert results["failed-rebalance-rate-per-hour"] == 1
+    assert results["partitions-lost-latency-max"] == 40
 
 
 def test_a_member_that_does_not_poll_fails() -> None:
@@ -99,12 +102,12 @@ def test_rebalances_older_than_an_hour_count_in_totals_alone() -> None:
         metrics.callback_began(CallbackName.REVOKED, began_ms)
         metrics.callback_ended(began_ms + 10)
         metrics.succeeded(began_ms + 20)
-    found = metrics.values(HOUR_MS + 20)
-    assert (found["rebalance-rate-per-hour"], found["rebalance-total"]) == (1, 2)
-    assert found["partitions-revoked-latency-avg"] == 10
-    found = metrics.values(HOUR_MS + 1_020)
-    assert found["rebalance-rate-per-hour"] == 0 and math.isnan(found["rebalance-latency-max"])
-    assert found["rebalance-latency-total"] == 40 and found["last-rebalance-seconds-ago"] == 3_600
+    results = metrics.values(HOUR_MS + 20)
+    assert (results["rebalance-rate-per-hour"], results["rebalance-total"]) == (1, 2)
+    assert results["partitions-revoked-latency-avg"] == 10
+    results = metrics.values(HOUR_MS + 1_020)
+    assert results["rebalance-rate-per-hour"] == 0 and math.isnan(results["rebalance-latency-max"])
+    assert results["rebalance-latency-total"] == 40 and results["last-rebalance-seconds-ago"] == 3_600
 
 
 @pytest.mark.parametrize("polls", [1, 3])

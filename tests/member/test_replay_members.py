@@ -30,8 +30,8 @@ def differences(start: StartProcess) -> set[str]:
     return {
         difference.path
         for file in TRACES
-        for _, found in replayer.replay(steps(file))
-        for difference in found
+        for _, entry in replayer.replay(steps(file))
+        for difference in entry
     }
 
 
@@ -103,8 +103,8 @@ def test_wrong_member_is_seen(wrong: type[PythonProcess], path: str) -> None:
 
 
 def test_member_that_differed_is_judged_again_once_it_restarts() -> None:
-    found = list(MemberReplayer(NeverFull).replay(steps(TRACES[0])))
-    assert len({step.member for step, _ in found}) == len(found)
+    results = list(MemberReplayer(NeverFull).replay(steps(TRACES[0])))
+    assert len({step.member for step, _ in results}) == len(results)
 
 
 def test_member_steps_are_counted() -> None:

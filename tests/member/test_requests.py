@@ -310,8 +310,8 @@ def test_partition_without_committed_offset_starts_at_the_reset_offset() -> None
     driver.kept(1)
     request = driver.wait()
     assert request.purpose is Purpose.FETCH_OFFSETS and not driver.member.fetchable
-    found = [{"partitionIndex": 0, "committedOffset": -1, "errorCode": 0}]
-    topic = {"topicId": next(iter(parts("foo-0")))[0], "partitions": found}
+    results = [{"partitionIndex": 0, "committedOffset": -1, "errorCode": 0}]
+    topic = {"topicId": next(iter(parts("foo-0")))[0], "partitions": results}
     driver.reply({"groups": [{"groupId": "g", "errorCode": 0, "topics": [topic]}]})
     assert driver.member.offsets.positions == dict.fromkeys(parts("foo-0"), 3)
     assert driver.member.fetchable == parts("foo-0")

@@ -53,8 +53,8 @@ def numbers(partitions: list[Json] | None) -> set[int]:
 
 
 def wired(partitions: Iterable[int]) -> list[Json]:
-    found = sorted(partitions)
-    return [{"topicId": FOO, "partitions": found}] if found else []
+    results = sorted(partitions)
+    return [{"topicId": FOO, "partitions": results}] if results else []
 
 
 class MixedDriver:

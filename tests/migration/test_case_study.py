@@ -67,13 +67,13 @@ def do(driver: MixedDriver, step: dict[str, Any], static: list[str]) -> None:
 def shown(driver: MixedDriver) -> Shown:
     """Each member's epoch and partitions: what it holds; once it has converged what is free of its target."""
     held = {one["memberId"]: driver.held(one["memberId"]) for one in driver.group["members"]}
-    found: Shown = {}
+    results: Shown = {}
     for one in driver.group["members"]:
         name = one["memberId"]
         others = set().union(*(owned for other, owned in held.items() if other != name))
         converged = one["memberEpoch"] == driver.group["assignmentEpoch"] and not one["pendingRevocation"]
-        found[name] = one["memberEpoch"], numbers(one["target"]) - others if converged else held[name]
-    return found
+        results[name] = one["memberEpoch"], numbers(one["target"]) - others if converged else held[name]
+    return results
 
 
 def printed(members: dict[str, list[Any]]) -> Shown:

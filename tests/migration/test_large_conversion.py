@@ -128,7 +128,7 @@ def test_p4_m1_a_crash_between_any_two_batches_leaves_the_old_group_or_the_new_o
     join(coordinator)
     whole = coordinator.records()
     after = {one["key"]["memberId"] for one in whole if one["key"]["type"] == "ConsumerGroupMemberMetadata"}
-    found = []
+    results = []
     for lost, other in prefixes(coordinator, begin):
         if lost:
             assert seen(other) == before
@@ -137,8 +137,8 @@ def test_p4_m1_a_crash_between_any_two_batches_leaves_the_old_group_or_the_new_o
         else:
             assert {one["memberId"] for one in seen(other)["members"]} == after
             assert "type" not in seen(other)
-        found.append(lost)
-    assert len(found) > 3 and found[-1] == 0
+        results.append(lost)
+    assert len(results) > 3 and results[-1] == 0
 
 
 def test_p4_m1_what_a_torn_conversion_has_left_is_removed_before_the_next_one() -> None:
@@ -165,18 +165,18 @@ def test_p4_m1_a_crash_on_the_way_back_leaves_the_whole_group_or_the_classic_one
     begin = coordinator.end
     names = [one["memberId"] for one in seen(coordinator)["members"]]
     assert join(coordinator, "new", -1)["errorCode"] == 0
-    found = []
+    results = []
     for _, other in prefixes(coordinator, begin):
         now = seen(other)
         members = [one["memberId"] for one in now["members"]]
         assert members == (names if other.end == begin else [name for name in names if name != "new"])
         assert ("protocolType" in now) == (other.end != begin)
-        found.append(other.end)
+        results.append(other.end)
         assert join(other, "again")["errorCode"] == 0
         other.restart()
         again = {one["memberId"] for one in seen(other)["members"]}
         assert again == {*members, "again"}
-    assert len(found) > 2
+    assert len(results) > 2
 
 
 @pytest.mark.parametrize("way", ["up", "back"])

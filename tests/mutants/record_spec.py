@@ -26,8 +26,8 @@ from harness.mutate.seeded_spec import entry_of, renamed, verdicts  # noqa: E402
 
 def checks_of_models() -> list[SeededCheck]:
     """Each seeded bug that a model must show, and the models of these that the manifest does not have."""
-    found = [one for one in bugs("spec") if not one.check.endswith(".yaml")]
-    return [*found, *without_a_bug("spec", [one.check for one in found if " with " in one.check])]
+    results = [one for one in bugs("spec") if not one.check.endswith(".yaml")]
+    return [*results, *without_a_bug("spec", [one.check for one in results if " with " in one.check])]
 
 
 def main(fresh: bool) -> int:

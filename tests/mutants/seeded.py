@@ -53,11 +53,13 @@ def answers(checks: Sequence[SeededCheck]) -> Answers:
 def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD) -> Answers:
     """Judge what the selected tests of a module ask for; all seeded bugs of the folder go to the report."""
     selected = [item for item in request.session.items if item.path == request.path]
-    found = answers([item.callspec.params["bug"] for item in selected if hasattr(item, "callspec")])
-    caught = {one.seeded.patch: one.caught for one in found.values() if one.seeded.patch and not one.problem}
+    results = answers([item.callspec.params["bug"] for item in selected if hasattr(item, "callspec")])
+    caught = {
+        one.seeded.patch: one.caught for one in results.values() if one.seeded.patch and not one.problem
+    }
     if list(caught) == [one.patch for one in bugs(target)]:
         report(target, caught, build)
-    return found
+    return results
 
 
 def caught(answer: Answer) -> str:

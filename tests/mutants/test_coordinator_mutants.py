@@ -14,16 +14,16 @@ TESTS = dict.fromkeys(one.check for one in BUGS if one.check not in REPLAYS)
 
 
 @pytest.fixture(scope="module")
-def found(request: pytest.FixtureRequest) -> Answers:
+def answers(request: pytest.FixtureRequest) -> Answers:
     return answers_of("coordinator", request)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=name)
-def test_bug_is_caught(bug: SeededCheck, found: Answers) -> None:
+def test_bug_is_caught(bug: SeededCheck, answers: Answers) -> None:
     assert bug.patch
-    assert caught(found[bug]), f"{bug.patch.path.name} survives {bug.check}: {bug.patch.bug}"
+    assert caught(answers[bug]), f"{bug.patch.path.name} survives {bug.check}: {bug.patch.bug}"
 
 
 @pytest.mark.parametrize("bug", without_a_bug("coordinator", [*REPLAYS, " ".join(TESTS)]), ids=name)
-def test_check_finds_nothing_without_a_bug(bug: SeededCheck, found: Answers) -> None:
-    assert caught(found[bug]) == ""
+def test_check_finds_nothing_without_a_bug(bug: SeededCheck, answers: Answers) -> None:
+    assert caught(answers[bug]) == ""

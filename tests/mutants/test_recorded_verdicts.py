@@ -64,14 +64,14 @@ def test_a_record_is_taken_without_an_engine(
 
 def test_a_record_of_another_bug_does_not_count(tmp_path: Path, records: Records) -> None:
     copy_with(None, ROOT, ASKED.target, tmp_path)
-    found = records.find(renamed(entry_of(tmp_path / "spec", ASKED.check), NAME))
-    assert not found.counts and found.why.startswith("definition ")
+    result = records.find(renamed(entry_of(tmp_path / "spec", ASKED.check), NAME))
+    assert not result.counts and result.why.startswith("definition ")
 
 
 def test_a_changed_figure_does_not_count(folder: Path, records: Records) -> None:
     forged(records, length=3)
-    found = records.find(renamed(entry_of(folder / "spec", ASKED.check), NAME))
-    assert not found.counts and "length is 3" in found.why
+    result = records.find(renamed(entry_of(folder / "spec", ASKED.check), NAME))
+    assert not result.counts and "length is 3" in result.why
 
 
 def test_facts_and_log_that_are_forged_together_are_rejected(folder: Path, records: Records) -> None:

@@ -13,16 +13,16 @@ MODELS = [one.check for one in BUGS if " with " in one.check]
 
 
 @pytest.fixture(scope="module")
-def found(request: pytest.FixtureRequest) -> Answers:
+def answers(request: pytest.FixtureRequest) -> Answers:
     return answers_of("spec", request)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=name)
-def test_bug_is_caught(bug: SeededCheck, found: Answers) -> None:
+def test_bug_is_caught(bug: SeededCheck, answers: Answers) -> None:
     assert bug.patch
-    assert caught(found[bug]), f"{bug.patch.path.name} survives {bug.check}: {bug.patch.bug}"
+    assert caught(answers[bug]), f"{bug.patch.path.name} survives {bug.check}: {bug.patch.bug}"
 
 
 @pytest.mark.parametrize("bug", without_a_bug("spec", MODELS), ids=name)
-def test_model_holds_without_a_bug(bug: SeededCheck, found: Answers) -> None:
-    assert caught(found[bug]) == ""
+def test_model_holds_without_a_bug(bug: SeededCheck, answers: Answers) -> None:
+    assert caught(answers[bug]) == ""

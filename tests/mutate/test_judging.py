@@ -103,13 +103,13 @@ def test_mutants_that_only_a_figure_notices_are_counted_apart() -> None:
     of_spec = [Mutant("spec/A.tla", line, "o", "", "", str(line)) for line in range(len(given))]
     of_python = Mutant("coordinator/a.py", 1, "o", "", "", "")
     judged = [Judged(mutant, KILLED, by, 0.1) for mutant, by in zip(of_spec, given, strict=True)]
-    found = Mutated(
+    outcome = Mutated(
         [*of_spec, of_python], [*judged, Judged(of_python, KILLED, "a.itf.json: depth", 0.1)], [], []
     )
-    assert [one.by for one in found.by_figures] == given[1:2]
-    [sentence] = figures(found)
+    assert [one.by for one in outcome.by_figures] == given[1:2]
+    [sentence] = figures(outcome)
     assert sentence.startswith("1 of 3 mutants of the specification")
-    assert [row["by"] for row in to_json(found, 0)["by_figures"]] == given[1:2]
+    assert [row["by"] for row in to_json(outcome, 0)["by_figures"]] == given[1:2]
 
 
 def test_a_task_that_takes_too_long_is_ended() -> None:
@@ -142,8 +142,8 @@ def entry(before: str, after: str, reason: str = "why") -> str:
 
 
 def test_score_and_survivors(tmp_path: Path) -> None:
-    found = result(entry("old 2", "new 2"), tmp_path)
-    assert found.counts() == {
+    outcome = result(entry("old 2", "new 2"), tmp_path)
+    assert outcome.counts() == {
         "mutants": 5,
         "judged": 5,
         "killed": 2,
@@ -153,9 +153,9 @@ def test_score_and_survivors(tmp_path: Path) -> None:
         "unviable": 1,
         "score": 66.7,
     }
-    assert list(survivors(found)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]
-    assert next(rows(found))[0] == "a.py"
-    written = to_json(found, 0)
+    assert list(survivors(outcome)) == ["a.py:3 (o) survived a check", "  - old 3", "  + new 3"]
+    assert next(rows(outcome))[0] == "a.py"
+    written = to_json(outcome, 0)
     assert json.loads(json.dumps(written)) == written
     assert [row["reason"] for row in written["equivalent"]] == ["why"]
 

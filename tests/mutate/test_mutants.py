@@ -90,9 +90,9 @@ def test_the_first_bullet_of_a_list_says_nothing() -> None:
 
 def test_tokens_of_the_specification_are_at_their_places() -> None:
     source = (ROOT / "spec" / "Coordinator.tla").read_text()
-    found = tokens(source)
-    assert all(source[token.start : token.end] == token.text for token in found)
-    assert {token.text for token in found} >= SWAPS.keys() - {"<"} | {"IF", "CASE"}
+    results = tokens(source)
+    assert all(source[token.start : token.end] == token.text for token in results)
+    assert {token.text for token in results} >= SWAPS.keys() - {"<"} | {"IF", "CASE"}
 
 
 @pytest.mark.parametrize("text", ["nowhere.py", "tests/conftest.py:x", "tests/conftest.py:3-y"])

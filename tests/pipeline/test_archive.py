@@ -88,8 +88,8 @@ def test_it_is_seen_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Monk
                 stream.write("classes ")
                 stream.flush()
                 time.sleep(0.001)
-                found = made.find()
-                assert found is None or found.read_text() == "classes " * 10
+                result = made.find()
+                assert result is None or result.read_text() == "classes " * 10
             if session % 2:
                 raise OSError("the disk is full")
 

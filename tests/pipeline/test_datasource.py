@@ -18,10 +18,10 @@ from harness.pipeline.datasource import SCHEMA_VERSION, register
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    found = SparkSession.active()
-    register(found)
-    register(found)
-    return found
+    result = SparkSession.active()
+    register(result)
+    register(result)
+    return result
 
 
 def test_a_trace_is_a_row_a_state(session: Any, tmp_path: Path) -> None:

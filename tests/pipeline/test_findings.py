@@ -58,7 +58,7 @@ def signature(row: Any) -> Any:
     record and the name of a timer do."""
     names = set()
     for one in row["differences"]:
-        place = re.sub(r"\[(?:([A-Za-z]+) )?[^\]]*\]", lambda found: f"[{found[1] or ''}]", one["path"])
+        place = re.sub(r"\[(?:([A-Za-z]+) )?[^\]]*\]", lambda match: f"[{match[1] or ''}]", one["path"])
         if place == "response.errorCode":
             place = f"{place} {one['expected']} -> {one['got']}"
         names.add(place)
@@ -93,9 +93,9 @@ def test_the_example_of_a_finding_replays_to_the_same_difference(differing: Ran,
         last = replayed.failures[-1]
         assert last.index == one["steps"]
         assert (last.action, last.branch) == (one["action"], one["branch"])
-        found = {(each.path, text(each.expected), text(each.got)) for each in last.differences}
+        results = {(each.path, text(each.expected), text(each.got)) for each in last.differences}
         kept = {(each["path"], each["expected"], each["got"]) for each in one["differences"]}
-        assert {way for way in found if "timers" not in way[0]} == kept
+        assert {way for way in results if "timers" not in way[0]} == kept
         assert not replay_files([path], "python").failures
 
 

@@ -56,8 +56,8 @@ def judged(path: Path, name: str) -> list[tuple[str, str]]:
     judge = Judge(name, "kip-848")
     try:
         rows = [row for row in StepRows({}).trace("t", read_trace(path), "t") if row["operation"]]
-        found = [judge.judge({**row, "part": 0}) for row in rows]
-        return [(one["verdict"], one["lacks"]) for one in found]
+        results = [judge.judge({**row, "part": 0}) for row in rows]
+        return [(one["verdict"], one["lacks"]) for one in results]
     finally:
         judge._close()
 

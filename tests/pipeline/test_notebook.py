@@ -40,5 +40,5 @@ def is_code(cell: dict[str, Any]) -> bool:
 def cells_of(table: str, first: str) -> list[str]:
     """The other cells of the row of a printed table that begins so."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    [found] = [row[1:] for row in rows if row[0] == first]
-    return found
+    [result] = [row[1:] for row in rows if row[0] == first]
+    return result

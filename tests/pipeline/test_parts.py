@@ -88,5 +88,5 @@ def test_texts_are_looked_up_where_they_are(rows: list[int], tmp_path: Path) -> 
         texts = [str(row) for row in range(at, min(at + 1_000, 2_500))]
         writer.write(pa.RecordBatch.from_pydict({"text": texts}))
     writer.close()
-    found = lookup._read((tmp_path / "a.parquet").as_uri(), "text", rows)
-    assert found == {row: str(row) for row in rows}
+    result = lookup._read((tmp_path / "a.parquet").as_uri(), "text", rows)
+    assert result == {row: str(row) for row in rows}

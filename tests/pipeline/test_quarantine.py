@@ -135,8 +135,8 @@ def test_the_tables_of_traces_have_their_schemas(files: Any) -> None:
 def test_a_folder_gives_a_scenario_or_the_trace_beside_it_and_not_both(tmp_path: Path) -> None:
     for name in ("basic.yaml", "basic.itf.json", "incremental.yaml"):
         shutil.copy(GOLDEN / name, tmp_path)
-    found = [Path(uri).name for uri in find_files([str(tmp_path), str(tmp_path / "basic.itf.json")])]
-    assert found == ["basic.itf.json", "incremental.yaml"]
+    results = [Path(uri).name for uri in find_files([str(tmp_path), str(tmp_path / "basic.itf.json")])]
+    assert results == ["basic.itf.json", "incremental.yaml"]
 
 
 def test_nothing_but_bad_files_is_no_claim(tmp_path: Path) -> None:

@@ -93,14 +93,14 @@ def test_every_transition_of_the_state_graph_is_a_step_and_has_a_verdict(tour: R
     steps, result = tour.rows("steps", "graph"), tour.result
     by_key = {row["state"]: coordinator(reader.state(row["text"])) for row in tour.rows("states")}
     assert len(by_key) == len(set(by_key.values())) == len(graph)
-    found = Counter((by_key[row["source"]], reader.state(row["state_after"])["step"]) for row in steps)
+    outcome = Counter((by_key[row["source"]], reader.state(row["state_after"])["step"]) for row in steps)
     expected = Counter(
         (coordinator(graph.nodes[start]["state"]), edge["state"]["step"])
         for start, _, edge in graph.edges(data=True)
         if edge["state"]["step"]["action"]
     )
     # a step that leads to several states is one transition to each of them
-    assert found == expected
+    assert outcome == expected
     assert result.steps == len(steps) == graph.number_of_edges() == 7285
     assert result.states == len(graph) == 312
     assert len({row["step"] for row in steps}) == len(steps)

@@ -73,7 +73,7 @@ def test_states_that_a_load_loses_are_detected_and_reached_by_path(dot: Path, tm
         end_with(ran.result)
     assert ended.value.exit_code == ENGINE_FAILED
     by_path = {row["step"]: row["not_loaded"] for row in ran.rows("verdicts", "paths")}
-    assert all(found[0]["path"] == one["path"] for found in by_path.values())
+    assert all(entry[0]["path"] == one["path"] for entry in by_path.values())
     # a target that loads them needs none of it, and the other one all of it again
     loads = run(tmp_path / "out", files=[dot])
     assert (loads.units(), loads.result.by_path) == (["verdicts/graph"], 0)
@@ -95,9 +95,11 @@ def test_the_first_step_that_is_not_judged_has_its_reason(dot: Path, tmp_path: P
     assert first is not None and first["step"] == nearest["step"] and first["ended"] == nearest["ended"]
     sentence = " ".join(" ".join(summary(ran.result, None, "out")).split())
     assert f"{len(missing)} steps could not be judged: their states were not reached the first is" in sentence
-    found = first["differences"][0]
-    assert f"{first['ended']}: {found['path']} is {found['got']} instead of {found['expected']}" in sentence
-    assert found["path"] == "group.groupEpoch"
+    result = first["differences"][0]
+    assert (
+        f"{first['ended']}: {result['path']} is {result['got']} instead of {result['expected']}" in sentence
+    )
+    assert result["path"] == "group.groupEpoch"
 
 
 def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
@@ -113,9 +115,9 @@ def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
     failed = {row["step"]: row["differences"] for row in verdicts if row["verdict"] == "fail"}
     assert 10 < len(deadly) < 748
     assert failed.keys() == deadly
-    for found in failed.values():
-        assert [(one["path"], one["expected"]) for one in found] == [("target", '"an answer"')]
-        assert "exit code 1" in found[0]["got"] and "this was too much" in found[0]["got"]
+    for entry in failed.values():
+        assert [(one["path"], one["expected"]) for one in entry] == [("target", '"an answer"')]
+        assert "exit code 1" in entry[0]["got"] and "this was too much" in entry[0]["got"]
     assert Counter(row["verdict"] for row in verdicts) == {"fail": len(deadly), "pass": 748 - len(deadly)}
     assert ran.result.failed == len(deadly)
 

@@ -46,9 +46,9 @@ def test_the_driver_gets_the_texts_of_the_states_on_the_way_to_findings_alone(
     shutil.copytree(differing.place, place)
 
     def noted(frame: DataFrame) -> Any:
-        found = collect(frame)
-        texts.extend(row["text"] for row in found if "text" in row)
-        return found
+        results = collect(frame)
+        texts.extend(row["text"] for row in results if "text" in row)
+        return results
 
     monkeypatch.setattr(DataFrame, "collect", noted)
     again = run(place, model=differing.model, target=buggy)

@@ -78,8 +78,8 @@ def test_schema_is_a_schema_and_describes_every_field() -> None:
 
 def test_every_line_is_as_the_schema_says(exchanged: list[Pair]) -> None:
     assert len(exchanged) > 40
-    found = sorted({text for operation, answer in exchanged for text in wrong(operation, answer)})
-    assert not found, "\n".join(found[:20])
+    results = sorted({text for operation, answer in exchanged for text in wrong(operation, answer)})
+    assert not results, "\n".join(results[:20])
 
 
 def test_a_field_without_documentation_fails(exchanged: list[Pair]) -> None:

@@ -139,8 +139,8 @@ def test_with_faults_of_every_kind_the_record_is_still_a_behaviour(tmp_path: Pat
 
 def departures(given: dict[str, Any]) -> set[str]:
     """The rules that clients broke, by the nearest step."""
-    found = [member["broken"][0] for member in given["clients"] if "broken" in member]
-    return {rule["rule"] for one in found for rule in one["rules"]}
+    results = [member["broken"][0] for member in given["clients"] if "broken" in member]
+    return {rule["rule"] for one in results for rule in one["rules"]}
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
     shown = re.findall(r"^```text\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
     ports = {port: str(free_port()) for port in ("9092", "9192", "9193")}
     (tmp_path / "build").mkdir()
-    words = [shlex.split(re.sub(r"\b9\d{3}\b", lambda found: ports[found[0]], one)) for one in shown]
+    words = [shlex.split(re.sub(r"\b9\d{3}\b", lambda match: ports[match[0]], one)) for one in shown]
     assert [one[:3] for one in words[:2]] == [
         ["python", "-m", "coordinator"],
         ["conform", "proxy", "--listen"],

@@ -19,11 +19,11 @@ SESSION = "group.consumer.session.timeout.ms"
 
 
 def traces(goal: str = "") -> list[Trace]:
-    found = [
+    results = [
         read_trace(path) for path in sorted(CORPUS.glob(f"MCAdministration-goal-*-{goal or '*'}.itf.json"))
     ]
-    assert found
-    return found
+    assert results
+    return results
 
 
 def replayed(target: PythonTarget, given: list[Trace]) -> list[str]:

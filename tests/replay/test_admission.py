@@ -21,8 +21,8 @@ FILES = sorted(FOLDER.glob("*.itf.json"))
 
 
 def trace(goal: str) -> Trace:
-    [found] = FOLDER.glob(f"MCAdmission-goal-*-{goal}.itf.json")
-    return read_trace(found)
+    [result] = FOLDER.glob(f"MCAdmission-goal-*-{goal}.itf.json")
+    return read_trace(result)
 
 
 def replayed(target: PythonTarget, *given: Trace) -> Replayed:
@@ -89,20 +89,20 @@ def test_after_a_difference_the_state_of_the_coordinator_is_loaded() -> None:
 
 def changed(goal: str, **values: Any) -> Trace:
     """The trace with other values in the variable `admission` of its last state."""
-    found = trace(goal)
-    last = dict(found.states[-1])
+    result = trace(goal)
+    last = dict(result.states[-1])
     admission: Any = last["admission"]
     last["admission"] = admission | values
-    return replace(found, states=[*found.states[:-1], type(found.states[-1])(last)])
+    return replace(result, states=[*result.states[:-1], type(result.states[-1])(last)])
 
 
 def with_an_offset(goal: str) -> Trace:
     """The trace until its first step, in which an offset is committed besides."""
-    found = trace(goal)
-    after = dict(found.states[1])
+    result = trace(goal)
+    after = dict(result.states[1])
     offsets: Any = after["offsets"]
     after["offsets"] = type(offsets)(dict.fromkeys(offsets, 3))
-    return replace(found, states=[found.states[0], type(found.states[1])(after)], actions=())
+    return replace(result, states=[result.states[0], type(result.states[1])(after)], actions=())
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,12 @@ LENGTHS = (70, 3, 50, 1, 2, 5, 70, 4, 50, 60)
 @cache
 def traces() -> list[DecodedTrace]:
     """Long ones and short ones, of which one wants the target configured otherwise."""
-    decoder, found = Decoder(), []
+    decoder, result = Decoder(), []
     for seed, length in enumerate(LENGTHS):
         model = Model(seed, {"foo": seed % 4, "bar": seed % 2}, **({"max_size": 1} if seed == 6 else {}))
         model.walk(length)
-        found.append(decoder.decode(model.trace(), f"walk {seed}"))
-    return found
+        result.append(decoder.decode(model.trace(), f"walk {seed}"))
+    return result
 
 
 def report(opened: StdioTarget, most: int = 1000) -> list[str]:

@@ -37,8 +37,8 @@ def test_an_interval_that_a_client_has_set_is_compared_as_it_is() -> None:
     right = replay_files(files, target(controls=unconfigured), max_differences=1000)
     assert (right.differences, right.judged > 20) == (0, True)
     wrong = replay_files([altered], target(controls=unconfigured, lie="interval"), max_differences=1000)
-    [found] = [one for failure in wrong.failures for one in failure.differences]
-    assert (found.path, found.expected, found.got) == ("response.heartbeatIntervalMs", 15000, 3000)
+    [result] = [one for failure in wrong.failures for one in failure.differences]
+    assert (result.path, result.expected, result.got) == ("response.heartbeatIntervalMs", 15000, 3000)
 
 
 def steps_in(folder: Path, *controls: str) -> int:

@@ -139,9 +139,9 @@ def test_a_fetch_answers_what_was_committed_and_writes_nothing() -> None:
     model = committed()
     model.fetch("m1", 1, F1)
     model.fetch("", -1, F0)
-    found, none = steps(model)[-2:]
+    result, none = steps(model)[-2:]
     offsets = []
-    for step in (found, none):
+    for step in (result, none):
         assert step.expected.body is not None
         (group,) = step.expected.body["groups"]
         offsets.append(group["topics"][0]["partitions"][0]["committedOffset"])
@@ -190,9 +190,9 @@ def test_a_recheck_that_a_fail_over_forgets_is_noticed() -> None:
     model = joined()
     model.fail_over("foo", 3)
     assert failures(PythonTarget("kip-848"), model) == []
-    (found,) = failures(Negligent("kip-848"), model)
-    assert (found.action, found.index) == ("FailOver", 2)
-    paths = {d.path.split("[")[0] for d in found.differences}
+    (result,) = failures(Negligent("kip-848"), model)
+    assert (result.action, result.index) == ("FailOver", 2)
+    paths = {d.path.split("[")[0] for d in result.differences}
     assert {"group.groupEpoch", "records", "scripted target used"} <= paths
 
 
@@ -222,8 +222,8 @@ def test_a_target_with_a_wrong_instance_id_or_regex_is_noticed(field: str, value
     model = Model(topics={"foo": 2})
     model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO, instance="i1", regex=".*")
     assert failures(PythonTarget("kip-848"), model) == []
-    found = failures(Editing(field, value), model)
-    assert f"group.members[m1].{field}" in {d.path for failure in found for d in failure.differences}
+    results = failures(Editing(field, value), model)
+    assert f"group.members[m1].{field}" in {d.path for failure in results for d in failure.differences}
 
 
 class Uncommitted(PythonTarget):
@@ -239,8 +239,8 @@ def test_a_commit_that_should_have_been_fenced_is_noticed() -> None:
     model = joined()
     model.commit("m1", 0, F0, 3)
     assert failures(PythonTarget("kip-848"), model) == []
-    (found,) = failures(Uncommitted("kip-848"), model)
-    assert [d.path.split("[")[0] for d in found.differences] == ["response.topics", "records"]
+    (result,) = failures(Uncommitted("kip-848"), model)
+    assert [d.path.split("[")[0] for d in result.differences] == ["response.topics", "records"]
 
 
 def test_the_largest_group_is_configured_and_taken_back() -> None:

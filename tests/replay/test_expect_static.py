@@ -34,7 +34,7 @@ def away(**given: Any) -> Model:
 
 def member(step: Step, name: str) -> Any:
     assert step.expected.group is not None
-    return {found["memberId"]: found for found in step.expected.group["members"]}[name]
+    return {entry["memberId"]: entry for entry in step.expected.group["members"]}[name]
 
 
 def test_instance_id_and_regex_are_sent_recorded_and_described() -> None:

@@ -26,8 +26,8 @@ FILES = sorted((ROOT / "traces" / "corpus").glob("MCLog*.itf.json"))
 
 def logged(name: str) -> Trace:
     """The committed trace of a model with a log."""
-    (found,) = [path for path in FILES if path.name.startswith(f"{name}-")]
-    return read_trace(found)
+    (result,) = [path for path in FILES if path.name.startswith(f"{name}-")]
+    return read_trace(result)
 
 
 def sentence(trace: Trace) -> str:

@@ -56,14 +56,14 @@ def test_differences_are_reported_by_path_all_of_them() -> None:
     member["memberEpoch"] += 5
     group["state"] = "Lost"
     del member["acknowledged"]
-    found = differences(step.expected, step.expected._replace(group=group))
+    results = differences(step.expected, step.expected._replace(group=group))
     name, epoch = member["memberId"], member["memberEpoch"]
-    assert {(d.path, d.got) for d in found} == {
+    assert {(d.path, d.got) for d in results} == {
         ("group.state", "Lost"),
         (f"group.members[{name}].memberEpoch", epoch),
         (f"group.members[{name}].acknowledged", "(absent)"),
     }
-    assert [d.expected for d in found if d.path.endswith("memberEpoch")] == [epoch - 5]
+    assert [d.expected for d in results if d.path.endswith("memberEpoch")] == [epoch - 5]
 
 
 def test_records_of_one_kind_come_in_any_order_but_kinds_do_not() -> None:
@@ -118,8 +118,8 @@ def test_one_wrong_answer_is_one_failure_and_the_rest_is_judged() -> None:
     def fault(_: Json, answer: Answer) -> Answer:
         return answer._replace(records=list(answer.records)[1:]) if next(wrong) else answer
 
-    found = failures(Faulty(fault), walk(steps=80))
-    assert len(found) == 1
+    results = failures(Faulty(fault), walk(steps=80))
+    assert len(results) == 1
 
 
 class Deaf(PythonTarget):
@@ -139,9 +139,9 @@ class Deaf(PythonTarget):
 def test_after_a_difference_the_target_is_put_right_and_later_steps_are_judged_by_themselves() -> None:
     seen = []
     for deaf_at in range(1, 60):
-        found = failures(Deaf(deaf_at), walk(seed=2, steps=80))
-        assert len(found) <= 1
-        seen += found
+        results = failures(Deaf(deaf_at), walk(seed=2, steps=80))
+        assert len(results) <= 1
+        seen += results
     assert len(seen) >= 10
 
 
@@ -150,8 +150,8 @@ def test_a_target_that_ignores_the_script_is_noticed() -> None:
         def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
             pass
 
-    found = failures(Stubborn("kip-848"), walk())
-    assert any(d.path == "scripted target used" for failure in found for d in failure.differences)
+    results = failures(Stubborn("kip-848"), walk())
+    assert any(d.path == "scripted target used" for failure in results for d in failure.differences)
 
 
 def test_a_timer_that_fires_by_itself_is_noticed() -> None:
@@ -159,8 +159,8 @@ def test_a_timer_that_fires_by_itself_is_noticed() -> None:
         def advance(self, ms: int, observe: str | None = None) -> Answer:
             return super().advance(ms * 45_000, observe)
 
-    found = failures(Hasty("kip-848"), walk())
-    assert any(d.path == "fired before the step" for failure in found for d in failure.differences)
+    results = failures(Hasty("kip-848"), walk())
+    assert any(d.path == "fired before the step" for failure in results for d in failure.differences)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_target_that_ignores_a_field_of_the_request_is_noticed(field: str) -> 
 
 def test_a_rebalance_timer_that_is_armed_anew_is_noticed() -> None:
     """R4; real bug KAFKA-16249: armed anew at every heartbeat of a revoking member, it never runs out."""
-    model = next(found for found in (_revoking(seed) for seed in range(200)) if found is not None)
+    model = next(results for results in (_revoking(seed) for seed in range(200)) if results is not None)
 
     class Rearming(PythonTarget):
         def request(
@@ -195,9 +195,9 @@ def test_a_rebalance_timer_that_is_armed_anew_is_noticed() -> None:
             return answer._replace(group=group)
 
     assert failures(PythonTarget("kip-848"), model) == []
-    found = failures(Rearming("kip-848"), model)
-    assert [failure.index for failure in found] == [len(model.states) - 1]
-    assert [d.path for d in found[0].differences] == ["group.timers[rebalance m1].deadlineMs"]
+    results = failures(Rearming("kip-848"), model)
+    assert [failure.index for failure in results] == [len(model.states) - 1]
+    assert [d.path for d in results[0].differences] == ["group.timers[rebalance m1].deadlineMs"]
 
 
 def _revoking(seed: int) -> Model | None:
@@ -217,13 +217,13 @@ def test_a_refused_operation_is_a_difference() -> None:
         def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
             raise Refused(self.name, "fire", "no such timer")
 
-    found = failures(Refusing("kip-848"), walk())
-    assert found and {failure.action for failure in found} <= {
+    results = failures(Refusing("kip-848"), walk())
+    assert results and {failure.action for failure in results} <= {
         "SessionTimeout",
         "RebalanceTimeout",
         "DeleteGroup",
     }
-    assert found[0].differences[0].got == "refused: no such timer"
+    assert results[0].differences[0].got == "refused: no such timer"
 
 
 def test_a_crash_ends_the_replay_and_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:

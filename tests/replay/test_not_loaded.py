@@ -68,9 +68,9 @@ def test_a_state_that_is_not_there_after_a_difference_ends_its_trace(tmp_path: P
     assert [one.path for failure in result.failures for one in failure.differences] == [
         "response.memberEpoch"
     ]
-    [found] = result.not_loaded
-    assert (found.trace, found.index, found.action) == (str(files[0]), 1, "load")
-    assert [one.path for one in found.differences] == ["group.timers[session m1].deadlineMs"]
+    [outcome] = result.not_loaded
+    assert (outcome.trace, outcome.index, outcome.action) == (str(files[0]), 1, "load")
+    assert [one.path for one in outcome.differences] == ["group.timers[session m1].deadlineMs"]
     assert skipped(result) == {NOT_LOADED: {"traces": 1, "steps": 3}}
     assert (result.judged, result.differences, result.not_judged) == (5, 1, 0)
 

@@ -246,8 +246,8 @@ def test_a_part_that_is_declared_is_excused_and_no_other(lie: str) -> None:
     assert excused.judged == 142 - (without_log if name == "records" else 0)
     assert f"does not show it: {name}" in "\n".join(summary(excused, "T"))
     others = [other for other, _ in LIES.values() if other != name]
-    found = on_golden(lie=lie, declared=others)
-    assert found.failures or found.not_loaded
+    result = on_golden(lie=lie, declared=others)
+    assert result.failures or result.not_loaded
 
 
 def counted(result: Replayed) -> dict[str, int]:
@@ -319,10 +319,10 @@ def test_a_wrong_description_is_reported_where_there_is_one(level: str) -> None:
 
 
 def test_after_a_difference_only_a_target_that_can_be_loaded_is_judged_on() -> None:
-    found = {level: on_golden(controls=LEVELS[level], lie="greedy") for level in LEVELS}
-    assert DIFFERENCE in counted(found["observable"]) and found["observable"].judged < 92
-    assert (counted(found["loadable"]), found["loadable"].judged) == ({}, 142)
-    per_trace = Counter(failure.trace for failure in found["observable"].failures)
+    results = {level: on_golden(controls=LEVELS[level], lie="greedy") for level in LEVELS}
+    assert DIFFERENCE in counted(results["observable"]) and results["observable"].judged < 92
+    assert (counted(results["loadable"]), results["loadable"].judged) == ({}, 142)
+    per_trace = Counter(failure.trace for failure in results["observable"].failures)
     assert set(per_trace.values()) == {1}
 
 

@@ -54,8 +54,8 @@ KINDS = (
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.folder)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    found: Kind = request.param
-    return found
+    result: Kind = request.param
+    return result
 
 
 @pytest.fixture(scope="module")

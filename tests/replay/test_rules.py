@@ -85,8 +85,8 @@ def test_the_json_has_the_rule_and_the_report_reads_it() -> None:
 
 
 def member(group: Json, name: str) -> Json:
-    found: Json = next(one for one in group["members"] if one["memberId"] == name)
-    return found
+    result: Json = next(one for one in group["members"] if one["memberId"] == name)
+    return result
 
 
 def others(group: Json, name: str) -> Iterator[Json]:
@@ -170,8 +170,8 @@ def test_the_wrong_part_of_a_state_is_named(
             if step.action == "Heartbeat" and group and body and not body["errorCode"]:
                 change(step, group, body)
                 answer = step.expected._replace(group=group, body=body)
-                found = broken_rules(step.action, step.call.operation(), before, step.expected, answer)
-                named |= {(one.requirement, one.property) for one in found}
+                results = broken_rules(step.action, step.call.operation(), before, step.expected, answer)
+                named |= {(one.requirement, one.property) for one in results}
             before = step.expected.group
     assert (requirement, name) in named
 
@@ -181,8 +181,8 @@ def test_a_loss_in_a_fail_over_breaks_p2() -> None:
     before = next(step.expected.group for step in trace.steps if step.expected.group)
     assert before is not None
     lost = Answer(group={**before, "members": before["members"][1:]})
-    found = broken_rules("FailOver", {"op": "restart", "after": None}, before, Answer(group=before), lost)
-    assert [(one.requirement, one.property) for one in found] == [("P2", "FailOverKeeps")]
+    results = broken_rules("FailOver", {"op": "restart", "after": None}, before, Answer(group=before), lost)
+    assert [(one.requirement, one.property) for one in results] == [("P2", "FailOverKeeps")]
 
 
 def test_every_property_is_one_of_the_specification_with_that_requirement() -> None:
@@ -269,13 +269,13 @@ class KeepsAll(PythonProcess):
 
 
 def test_members_name_their_rule() -> None:
-    found = [
+    results = [
         (step.operation(), failure)
         for file in sorted((ROOT / "traces" / "members").glob("*.itf.json"))
         for step, failure in MemberReplayer(KeepsAll).replay(decoded(file).members)
     ]
-    assert found
-    for operation, failure in found:
+    assert results
+    for operation, failure in results:
         assert {of_difference(one, "ReceiveResponse", "", "", operation) for one in failure} == {"K1"}
         assert [(one.requirement, one.property) for one in rules_of_process(operation, failure)] == [
             ("K1", "AbandonsAtOnce")

@@ -177,15 +177,15 @@ def test_the_command_with_waivers(tmp_path: Path, capsys: pytest.CaptureFixture[
     code, given = run(tmp_path, "", "greedy")
     assert (code, "does not conform" in given) == (11, True)
     failures = json.loads((tmp_path / "a.json").read_text())["failures"]
-    found = sorted({one["signature"] for failure in failures for one in failure["differences"]})
-    text = "".join(WAIVER.format(name, "2999-01-01") for name in found)
+    results = sorted({one["signature"] for failure in failures for one in failure["differences"]})
+    text = "".join(WAIVER.format(name, "2999-01-01") for name in results)
     capsys.readouterr()
     assert run(tmp_path, text, "greedy") == (0, "")
-    assert f"waived until 2999-01-01, issue 17: 1 x {found[0]}" in capsys.readouterr().out
+    assert f"waived until 2999-01-01, issue 17: 1 x {results[0]}" in capsys.readouterr().out
     result = json.loads((tmp_path / "a.json").read_text())
-    assert (result["differences"], len(result["waived"])) == (0, len(found))
+    assert (result["differences"], len(result["waived"])) == (0, len(results))
     assert result["waived"][0] == {
-        "signature": found[0], "reason": "issue 17", "expires": "2999-01-01", "differences": 1,
+        "signature": results[0], "reason": "issue 17", "expires": "2999-01-01", "differences": 1,
     }  # fmt: skip
 
 

@@ -73,14 +73,14 @@ def test_one_version_alone_is_named_alone() -> None:
 
 
 def test_the_models_of_each_dialect_are_those_of_the_manifest() -> None:
-    found = {one.dialect: one for one in models_of_dialects(MANIFEST)}
-    assert list(found) == list(DIALECTS)
-    for one in found.values():
+    results = {one.dialect: one for one in models_of_dialects(MANIFEST)}
+    assert list(results) == list(DIALECTS)
+    for one in results.values():
         assert one.safe and one.live and one.open
         for name, states in {**one.safe, **one.live, **one.open}.items():
             assert states == MANIFEST.entry(name).distinct_states
-    assert list(found["kafka-4.2"].live) == ["MCKafka42Live", "MCKafka42StaticLive"]
-    assert "MCSmall" in found["kip-848"].safe and "MCNoR9" not in found["kip-848"].safe
+    assert list(results["kafka-4.2"].live) == ["MCKafka42Live", "MCKafka42StaticLive"]
+    assert "MCSmall" in results["kip-848"].safe and "MCNoR9" not in results["kip-848"].safe
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_alike_differences_are_one_finding_with_the_shortest_way_to_it() -> None
     def failure(trace: str, index: int, *signatures: str) -> dict[str, Any]:
         return {"trace": trace, "index": index, "differences": [{"signature": one} for one in signatures]}
 
-    found = findings([failure("a", 4, "x", "y"), failure("b", 2, "y"), failure("c", 3, "y")])
-    assert found == [Finding("y", 3, "b", 2), Finding("x", 1, "a", 4)]
+    results = findings([failure("a", 4, "x", "y"), failure("b", 2, "y"), failure("c", 3, "y")])
+    assert results == [Finding("y", 3, "b", 2), Finding("x", 1, "a", 4)]
 
 
 def test_the_command_prints_the_table_and_what_was_measured(tmp_path: Path) -> None:

@@ -22,17 +22,17 @@ from harness.report.results import read_results
 COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
 
 
-def found(build: Path) -> Pages:
+def pages_of(build: Path) -> Pages:
     return pages(read_results(build, None))
 
 
 def test_a_run_in_which_everything_holds_has_none(tmp_path: Path) -> None:
-    assert found(good_build(tmp_path)) == Pages([], 0)
+    assert pages_of(good_build(tmp_path)) == Pages([], 0)
 
 
 def test_a_difference_on_a_target(tmp_path: Path) -> None:
     trace = wrong_trace(tmp_path)
-    (page,) = found(good_build(tmp_path, trace=trace)).shown
+    (page,) = pages_of(good_build(tmp_path, trace=trace)).shown
     assert page.title == "Join/advance/NONE: response.memberEpoch"
     assert (page.anchor, page.requirement, page.count, page.steps) == ("finding-1", "R6", "", 1)
     assert page.sentence.startswith("A member whose assignment does not change") and not page.listed
@@ -52,7 +52,7 @@ def test_broken_rules_are_printed_in_words(tmp_path: Path) -> None:
     rule = {"requirement": "R7", "property": "HeldDisjoint", "says": "foo-2 is held by A and by C"}
     data["failures"][0]["rules"] = [rule]
     write(file, data)
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert (page.requirement, page.rules) == ("R7", [Rule(**rule)])
     CliRunner().invoke(app, ["report", "--results", str(build)])
     html = (build / "report" / "index.html").read_text()
@@ -64,7 +64,7 @@ def test_the_command_waits_where_the_replay_did(tmp_path: Path) -> None:
     file = build / "results" / "replay-golden.json"
     waited = {"budget_s": 60.0, "spent_s": 3.1, "timers": 1, "note": ""}
     write(file, {**json.loads(file.read_text()), "waited": waited})
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert page.command.endswith(" --target python --wait 60")
 
 
@@ -78,7 +78,7 @@ def test_alike_differences_are_one_finding_with_the_shortest_trace(tmp_path: Pat
     epoch = {**other, "path": "group.groupEpoch", "expected": 1, "got": 5}
     data["failures"] = [longer, failure, {**failure, "differences": [other, epoch]}]
     write(file, data)
-    second, first = found(build).shown  # the most serious first, as causes are ordered
+    second, first = pages_of(build).shown  # the most serious first, as causes are ordered
     assert (first.count, first.steps) == ("2 steps differ in this way", 1)
     assert first.trace == failure["trace"]
     assert (second.count, second.title) == ("", "Join/advance/NONE: group.members[].state and 1 more")
@@ -102,7 +102,7 @@ def test_findings_of_exhaust_are_read_from_its_examples(tmp_path: Path) -> None:
     file = build / "results" / "exhaust-MCTour.json"
     known = json.loads(file.read_text())
     write(file, {**known, "failed": 7, "output": str(tmp_path / "tables"), "findings": [finding]})
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert (page.count, page.steps, page.requirement) == ("7 steps differ in this way", 4, "R1")
     assert page.changes[0] == Change("response.memberId", "", '"A"', "null")
     assert page.command == f"conform replay {example} --target python"
@@ -110,10 +110,10 @@ def test_findings_of_exhaust_are_read_from_its_examples(tmp_path: Path) -> None:
     assert [stage.title for stage in page.stages][:3] == ["the beginning", "Join/advance", "Heartbeat/stable"]
     assert all(not stage.enabled for stage in page.stages)
     example.with_name("abc.enabled.json").write_text('{"2": ["Leave/leave: A"]}')
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert [stage.enabled for stage in page.stages] == [(), (), ["Leave/leave: A"], (), ()]
     example.with_name("abc.enabled.json").write_text("[]")
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert "abc.enabled.json is not what `conform exhaust` writes" in page.lacking
 
 
@@ -131,7 +131,7 @@ def test_the_group_of_a_finding_has_the_fields_of_its_kind(tmp_path: Path) -> No
     file = build / "results" / "exhaust-MCTour.json"
     known = json.loads(file.read_text())
     write(file, {**known, "failed": 1, "output": str(tmp_path / "tables"), "findings": [finding]})
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     text = " ".join(f"{change.path} {change.expected}" for change in page.changes)
     assert "connectorsAndTasks" in text
     assert "subscribedTopicNames" not in text and "numPartitions" not in text
@@ -139,7 +139,7 @@ def test_the_group_of_a_finding_has_the_fields_of_its_kind(tmp_path: Path) -> No
 
 def test_a_model_that_must_fail_has_its_counterexample(tmp_path: Path) -> None:
     failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
-    (page,) = found(good_build(tmp_path, [holds("MCSmall"), failing])).shown
+    (page,) = pages_of(good_build(tmp_path, [holds("MCSmall"), failing])).shown
     assert page.expected and page.title == "MCNoR9: NoDoubleOwnership"
     assert page.command == "conform check MCNoR9"
     assert "NoDoubleOwnership is violated" in page.diagram
@@ -148,7 +148,7 @@ def test_a_model_that_must_fail_has_its_counterexample(tmp_path: Path) -> None:
 
 def test_each_step_of_a_closed_model_says_what_it_changes_for_clients_and_network(tmp_path: Path) -> None:
     failing = replace(fails_as_expected("MCNoR9", "NoDoubleOwnership"), counterexample=COUNTEREXAMPLE)
-    (page,) = found(good_build(tmp_path, [holds("MCSmall"), failing])).shown
+    (page,) = pages_of(good_build(tmp_path, [holds("MCSmall"), failing])).shown
     assert [stage.number for stage in page.stages] == list(range(18))
     received = {change.path: (change.before, change.expected) for change in page.stages[12].changes}
     assert page.stages[12].title == "ReceiveResponse"
@@ -163,7 +163,7 @@ def test_a_missing_trace_is_reported(tmp_path: Path) -> None:
     trace = wrong_trace(tmp_path)
     build = good_build(tmp_path, trace=trace)
     trace.unlink()
-    (page,) = found(build).shown
+    (page,) = pages_of(build).shown
     assert not page.diagram and page.lacking == f"The trace {trace} does not exist."
     assert page.changes == [Change("response.memberEpoch", "", "3", "1")]
 
@@ -175,7 +175,7 @@ def test_more_findings_than_anyone_reads_are_counted(tmp_path: Path) -> None:
     (failure,) = data["failures"]
     data["failures"] = [{**failure, "action": f"A{number}"} for number in range(MOST + 3)]
     write(file, data)
-    assert (len(found(build).shown), found(build).left_out) == (MOST, 3)
+    assert (len(pages_of(build).shown), pages_of(build).left_out) == (MOST, 3)
 
 
 def test_the_requirement_is_printed_in_words(tmp_path: Path) -> None:

@@ -402,8 +402,8 @@ def test_failures_are_annotations_beside_their_files(here: Path) -> None:
     )
     (elsewhere,) = github_annotations([failed], here / "spec")
     assert elsewhere.startswith("::error title=replay corpus::")
-    (found,) = json.loads(code_quality([failed], here))
-    assert (found["location"], found["severity"]) == (
+    (result,) = json.loads(code_quality([failed], here))
+    assert (result["location"], result["severity"]) == (
         {"path": "traces/a.itf.json", "lines": {"begin": 1}},
         "major",
     )

@@ -90,8 +90,8 @@ def test_the_repositorys_own_requirements() -> None:
 
 
 def rows(build: Path) -> dict[str, Row]:
-    found = matrix(read_results(build, read_manifest(ROOT / "spec" / "manifest.json")))
-    return {row.requirement.name: row for row in found}
+    result = matrix(read_results(build, read_manifest(ROOT / "spec" / "manifest.json")))
+    return {row.requirement.name: row for row in result}
 
 
 def test_steps_and_traces_of_all_sources_count(tmp_path: Path) -> None:
@@ -100,18 +100,18 @@ def test_steps_and_traces_of_all_sources_count(tmp_path: Path) -> None:
     file = build / "results" / "exhaust-MCTour.json"
     tested = [{"requirement": "R1", "tested": 10}, {"requirement": "R1", "tested": 5}]
     write(file, {**json.loads(file.read_text()), "coverage": tested})
-    found = rows(build)
-    assert (found["R1"].steps, found["R1"].traces) == (2 + 2 + 15, 2)
-    assert [one.source for one in found["R1"].exercised] == [
+    results = rows(build)
+    assert (results["R1"].steps, results["R1"].traces) == (2 + 2 + 15, 2)
+    assert [one.source for one in results["R1"].exercised] == [
         "traces again",
         "traces golden",
         "every step of MCTour",
     ]
-    assert {"MCSmall", "MCNoR9", "ProofOpen2Implies"} <= set(found["R7"].models)
-    assert "MCTour" in found["R7"].models and "MCLive" not in found["R7"].models
-    assert (found["O1"].steps, found["O1"].tested) == (0, True)
-    assert not found["D3"].tested
-    assert list(letters(list(found.values())))[:3] == ["E", "R", "H"]
+    assert {"MCSmall", "MCNoR9", "ProofOpen2Implies"} <= set(results["R7"].models)
+    assert "MCTour" in results["R7"].models and "MCLive" not in results["R7"].models
+    assert (results["O1"].steps, results["O1"].tested) == (0, True)
+    assert not results["D3"].tested
+    assert list(letters(list(results.values())))[:3] == ["E", "R", "H"]
 
 
 def test_no_table_no_matrix(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ class Drawn:
         self.words = ["".join(one.itertext()) for one in root.iter(f"{SVG}text")]
 
     def says(self, label: str) -> Arrow:
-        (found,) = [arrow for arrow in self.arrows if arrow.label == label]
-        return found
+        (result,) = [arrow for arrow in self.arrows if arrow.label == label]
+        return result
 
 
 def drawn(name: str) -> Drawn:
@@ -64,38 +64,38 @@ def drawn(name: str) -> Drawn:
 
 
 def test_every_request_of_an_open_model_is_answered_in_its_step() -> None:
-    found = drawn("golden/basic")
-    assert list(found.lanes) == ["A", "B", "C", "coordinator"]
-    assert len(found.arrows) == 24
-    for request, answer in zip(found.arrows[::2], found.arrows[1::2], strict=True):
+    result = drawn("golden/basic")
+    assert list(result.lanes) == ["A", "B", "C", "coordinator"]
+    assert len(result.arrows) == 24
+    for request, answer in zip(result.arrows[::2], result.arrows[1::2], strict=True):
         assert (request.kinds, answer.kinds) == (("request", "arrives"), ("answer", "arrives"))
         assert (request.x1, request.x2) == (answer.x2, answer.x1)
-        assert request.x2 == found.lanes["coordinator"]
+        assert request.x2 == result.lanes["coordinator"]
         assert request.y1 == request.y2 < answer.y1 == answer.y2
-    assert found.says("heartbeat e1 owns foo-0,1,2").x1 == found.lanes["A"]
-    assert {"e1 assign foo-0,1", "e3 assign foo-1"} <= {arrow.label for arrow in found.arrows}
-    assert {"A e1 has foo-0,1, revokes foo-2", "group e3, Stable"} <= set(found.words)
-    assert 'class="band"' not in found.text
+    assert result.says("heartbeat e1 owns foo-0,1,2").x1 == result.lanes["A"]
+    assert {"e1 assign foo-0,1", "e3 assign foo-1"} <= {arrow.label for arrow in result.arrows}
+    assert {"A e1 has foo-0,1, revokes foo-2", "group e3, Stable"} <= set(result.words)
+    assert 'class="band"' not in result.text
 
 
 def test_answers_of_a_closed_model_arrive_later_and_requests_are_lost_and_late() -> None:
-    found = drawn("counterexamples/MCNoR9")
-    (lost,) = [arrow for arrow in found.arrows if "lost" in arrow.kinds]
-    (late,) = [arrow for arrow in found.arrows if "late" in arrow.kinds]
-    assert found.lanes["m2"] < lost.x2 < found.lanes["coordinator"]
+    result = drawn("counterexamples/MCNoR9")
+    (lost,) = [arrow for arrow in result.arrows if "lost" in arrow.kinds]
+    (late,) = [arrow for arrow in result.arrows if "late" in arrow.kinds]
+    assert result.lanes["m2"] < lost.x2 < result.lanes["coordinator"]
     assert (late.x1, late.y1) == (lost.x2, lost.y2)
-    assert late.x2 == found.lanes["coordinator"] and late.y2 > late.y1
+    assert late.x2 == result.lanes["coordinator"] and late.y2 > late.y1
     assert late.label == "late: heartbeat e2 owns nothing topics foo"
-    answer = found.says("e2 assign nothing, pending foo-1")
-    assert answer.x2 == found.lanes["m2"] and answer.y2 - answer.y1 > 200
-    assert "owns foo-0,1; m2 owns foo-1, too" in found.words
-    assert "NoDoubleOwnership is violated" in found.words and found.text.count('class="band"') == 1
+    answer = result.says("e2 assign nothing, pending foo-1")
+    assert answer.x2 == result.lanes["m2"] and answer.y2 - answer.y1 > 200
+    assert "owns foo-0,1; m2 owns foo-1, too" in result.words
+    assert "NoDoubleOwnership is violated" in result.words and result.text.count('class="band"') == 1
 
 
 def test_a_removed_member_that_does_not_know_of_its_removal() -> None:
-    found = drawn("counterexamples/MCNoExemption")
-    assert {"session of m1 runs out", "removed, and does not know"} <= set(found.words)
-    assert "owns foo-0; m1 owns foo-0, too" in found.words
+    result = drawn("counterexamples/MCNoExemption")
+    assert {"session of m1 runs out", "removed, and does not know"} <= set(result.words)
+    assert "owns foo-0; m1 owns foo-0, too" in result.words
 
 
 @pytest.mark.parametrize(
@@ -133,36 +133,36 @@ def test_every_committed_trace_can_be_drawn() -> None:
 
 def test_a_worker_computes_hears_of_lost_work_and_installs() -> None:
     """W1, W2."""
-    found = drawn("golden/connect/worker-leaves")
-    assert found.says("e35, compute").kinds == ("answer", "arrives")
-    assert found.says("prepare e35").kinds == ("request", "arrives")
-    assert found.says("group e36, W2 lost B-0,1").kinds == ("answer", "arrives")
-    assert found.says("install e35, group e36: W1 A-0,1, W3 A-2").kinds == ("request", "arrives")
+    result = drawn("golden/connect/worker-leaves")
+    assert result.says("e35, compute").kinds == ("answer", "arrives")
+    assert result.says("prepare e35").kinds == ("request", "arrives")
+    assert result.says("group e36, W2 lost B-0,1").kinds == ("answer", "arrives")
+    assert result.says("install e35, group e36: W1 A-0,1, W3 A-2").kinds == ("request", "arrives")
 
 
 def test_a_request_of_a_classic_group_waits_for_its_answer() -> None:
-    found = drawn("classic/MCClassic-goal-0008-both-are-assigned")
-    assert list(found.lanes) == ["m1", "m2", "coordinator"]
-    syncs = {one.x1: one.y1 for one in found.arrows if one.label == "sync g1"}
-    answers = {one.x2: one.y1 for one in found.arrows if one.label == "no assignment"}
-    first, second = (found.lanes[name] for name in ("m2", "m1"))
+    result = drawn("classic/MCClassic-goal-0008-both-are-assigned")
+    assert list(result.lanes) == ["m1", "m2", "coordinator"]
+    syncs = {one.x1: one.y1 for one in result.arrows if one.label == "sync g1"}
+    answers = {one.x2: one.y1 for one in result.arrows if one.label == "no assignment"}
+    first, second = (result.lanes[name] for name in ("m2", "m1"))
     assert syncs[first] < syncs[second] < answers[second] < answers[first]
-    assert {"m2 waits", "MEMBER_ID_REQUIRED: m1", "g1, leader m1 of m1, m2"} <= set(found.words)
+    assert {"m2 waits", "MEMBER_ID_REQUIRED: m1", "g1, leader m1 of m1, m2"} <= set(result.words)
 
 
 def test_an_answer_of_a_closed_classic_model_is_on_the_way() -> None:
-    found = drawn("classic/MCClassicRecovery-goal-0008-leader-failure")
-    answers = [one for one in found.arrows if one.x1 == found.lanes["coordinator"]]
+    result = drawn("classic/MCClassicRecovery-goal-0008-leader-failure")
+    answers = [one for one in result.arrows if one.x1 == result.lanes["coordinator"]]
     assert len(answers) >= 8 and all(one.y2 > one.y1 for one in answers)
-    assert {"process dies", "session of m1 runs out"} <= set(found.words)
+    assert {"process dies", "session of m1 runs out"} <= set(result.words)
 
 
 def test_messages_under_way_at_the_end_do_not_arrive() -> None:
     trace = read_trace(ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json")
     del trace.states[2:]
-    found = Drawn(sequence_of_trace(trace, "cut", {}))
-    assert found.says("e1 assign foo-0,1").kinds == ("answer", "underway")
-    assert found.says("e1 assign foo-0,1").x2 > found.lanes["m1"]
+    result = Drawn(sequence_of_trace(trace, "cut", {}))
+    assert result.says("e1 assign foo-0,1").kinds == ("answer", "underway")
+    assert result.says("e1 assign foo-0,1").x2 > result.lanes["m1"]
 
 
 def test_words_of_a_trace_are_no_markup() -> None:

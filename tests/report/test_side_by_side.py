@@ -41,8 +41,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         text=True,
     )
     assert ended.returncode == NOT_CONFORMANT, ended.stderr
-    found: dict[str, Any] = json.loads(file.read_text())
-    return found
+    results: dict[str, Any] = json.loads(file.read_text())
+    return results
 
 
 def read(build: Path) -> Results:
@@ -58,11 +58,11 @@ def test_a_broken_rule_leads_to_its_shortest_schedule(tmp_path: Path, judged: di
     build = good_build(tmp_path)
     write(build / "results" / "client-closes.json", judged)
     results = read(build)
-    found = pages(results).shown
-    of_client = cells(clients(results, found), "faulty:ClosesSilently")
+    outcome = pages(results).shown
+    of_client = cells(clients(results, outcome), "faulty:ClosesSilently")
     assert [name for name, cell in of_client.items() if cell.broken] == ["LeavesWhenClosed"]
     broken = of_client["LeavesWhenClosed"]
-    shown = next(page for page in found if page.anchor == broken.anchor)
+    shown = next(page for page in outcome if page.anchor == broken.anchor)
     [finding] = judged["findings"]
     assert list(shown.sent) == finding["inWords"] and shown.sent[0].startswith("start ")
     assert (broken.steps, shown.requirement) == (len(shown.sent), "H2")
@@ -86,12 +86,12 @@ def test_a_requirement_that_one_implementation_breaks_holds_on_another(tmp_path:
     wrong = {**replayed(wrong_trace(tmp_path)), "target": "stdio:./theirs"}
     write(build / "results" / "replay-theirs.json", wrong)
     results = read(build)
-    found = pages(results).shown
-    table = implementations(results, found)
+    result = pages(results).shown
+    table = implementations(results, result)
     theirs, own = cells(table, "stdio:./theirs"), cells(table, "python")
     [named] = {one["requirement"] for failure in wrong["failures"] for one in failure["differences"]}
     assert theirs[named].broken and not own[named].broken and own[named].judged > 0
-    shown = next(page for page in found if page.anchor == theirs[named].anchor)
+    shown = next(page for page in result if page.anchor == theirs[named].anchor)
     assert (shown.about, shown.steps) == ("stdio:./theirs", wrong["failures"][0]["index"])
     (build / "results" / "replay-theirs.json").unlink()
     assert not implementations(read(build), ()).lines, "the kit alone has its table of requirements"

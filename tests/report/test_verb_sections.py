@@ -27,14 +27,14 @@ def shown(folder: Path, name: str, data: Any, exit_code: int) -> tuple[Page, str
     write(build / "results" / f"{name}.json", data)
     ended = report(build)
     assert ended.exit_code == exit_code, ended.output
-    found = page(build)
-    return found, " ".join(unescape(TAG.sub(" ", found.source)).split())
+    result = page(build)
+    return result, " ".join(unescape(TAG.sub(" ", result.source)).split())
 
 
 def test_a_simulation_that_holds(tmp_path: Path) -> None:
     holds = {**SIMULATED, "violations": [], "assumptions": {"r9": True, "exemption": True}}
-    found, text = shown(tmp_path, "simulate-groups", holds, HOLDS)
-    assert "#simulate" in found.links
+    result, text = shown(tmp_path, "simulate-groups", holds, HOLDS)
+    assert "#simulate" in result.links
     assert "Whole groups on python (kip-848)" in text
     assert "everything holds : 152,887 events in 30 seeds, 668 rebalances, seed 848." in text
     assert "conform simulate --seed 848 --seeds 30" in text
@@ -93,8 +93,8 @@ def test_mutants(tmp_path: Path) -> None:
 
 
 def test_the_cost_of_rebalances_is_a_plot_and_a_table(tmp_path: Path) -> None:
-    found, text = shown(tmp_path, "bench", REBALANCED, HOLDS)
-    assert "#rebalance" in found.links
+    result, text = shown(tmp_path, "bench", REBALANCED, HOLDS)
+    assert "#rebalance" in result.links
     assert "eager, 100 members: 1,269.4 partition seconds" in text
     assert "KIP-848 100 1,000 1 9 1,000 0.0 0.0 2.5" in text
     assert "lines on logarithmic axes" in text
@@ -107,8 +107,8 @@ def test_figures_that_mutate_prints_count(tmp_path: Path) -> None:
 
 
 def test_a_change_of_the_protocol(tmp_path: Path) -> None:
-    found, text = shown(tmp_path, "diff-fencing", DIFFERED, HOLDS)
-    assert "#diff" in found.links
+    result, text = shown(tmp_path, "diff-fencing", DIFFERED, HOLDS)
+    assert "#diff" in result.links
     assert "A is kip-848 , B is kip-848,FencedMemberIsRemoved=FALSE ." in text
     assert "FencedMemberIsRemoved: TRUE → FALSE. H5: it is removed." in text
     assert "Coordinator: Fence changed" in text and "INVARIANT X is new" in text

@@ -111,8 +111,8 @@ def test_apalache_finds_the_same_behaviour(tmp_path: Path) -> None:
     model = Model("GoldenBasic", module, config, {"length": len(short.steps)})
     result = Apalache().check(model, tmp_path / "log", Limits("2g", 180))
     assert result.outcome is Outcome.VIOLATED and result.counterexample is not None
-    found = [
+    results = [
         {name: value for name, value in state.items() if name not in OWN_VARIABLES}
         for state in result.counterexample.states
     ]
-    assert found == [dict(state) for state in play([short], SPEC)[0].trace.states]
+    assert results == [dict(state) for state in play([short], SPEC)[0].trace.states]

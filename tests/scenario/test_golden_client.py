@@ -24,8 +24,8 @@ NAMES = ("assignment-validation", "client-side-mode", "member-selection")
 @pytest.fixture(scope="module")
 def played() -> Mapping[str, PlayedScript]:
     """All by name, in one run of TLC."""
-    found = zip(FILES, play_files(FILES, SPEC), strict=True)
-    return {path.stem: one for path, one in found if isinstance(one, PlayedScript)}
+    result = zip(FILES, play_files(FILES, SPEC), strict=True)
+    return {path.stem: one for path, one in result if isinstance(one, PlayedScript)}
 
 
 @pytest.mark.parametrize("name", NAMES)

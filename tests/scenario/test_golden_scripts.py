@@ -57,9 +57,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def of(played: Mapping[str, Any], name: str) -> PlayedScript:
-    found = played[name]
-    assert isinstance(found, PlayedScript)
-    return found
+    result = played[name]
+    assert isinstance(result, PlayedScript)
+    return result
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -215,8 +215,8 @@ def test_topics_come_grow_and_go_and_a_topic_made_again_has_another_id() -> None
     made = broker({"foo": 1})
 
     def topic() -> tuple[str, int]:
-        [found] = ask(made, 3, 10, {"topics": [{"name": "bar"}]})["topics"]
-        return found.get("topicId"), len(found["partitions"])
+        [result] = ask(made, 3, 10, {"topics": [{"name": "bar"}]})["topics"]
+        return result.get("topicId"), len(result["partitions"])
 
     create = {"topics": [{"name": "bar", "numPartitions": 2, "replicationFactor": 1}], "timeoutMs": 1}
     assert ask(made, 19, 7, create)["topics"][0]["errorCode"] == 0

@@ -128,9 +128,9 @@ def test_the_dialect_is_identified_over_the_wire(dialect: str) -> None:
     with serving(topics={}, dialect=dialect, settings={}) as (_, port):
         opened = open_unchecked(f"broker:127.0.0.1:{port}")
         try:
-            found = identify(opened, read_probes())
+            result = identify(opened, read_probes())
         finally:
             opened.close()
-    assert dialect in (found.dialect, *found.as_well, *found.not_told_apart)
-    assert (found.unknown, found.inconsistent) == ({}, {})
-    assert {"RevocationRestart", "LastLeaveAdvancesAssignmentEpoch"} <= set(found.undecided)
+    assert dialect in (result.dialect, *result.as_well, *result.not_told_apart)
+    assert (result.unknown, result.inconsistent) == ({}, {})
+    assert {"RevocationRestart", "LastLeaveAdvancesAssignmentEpoch"} <= set(result.undecided)

@@ -47,8 +47,8 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
         with program("--topic", "foo:2", "--log", str(log), port=port) as run:
             client = Connection("127.0.0.1", port)
             wanted = {"groups": [{"groupId": "g", "topics": [{"name": "foo", "partitionIndexes": [0]}]}]}
-            found = client.call("OffsetFetch", 9, wanted)["groups"][0]["topics"][0]["partitions"][0]
-            assert found["committedOffset"] in ({-1} if life == 0 else {answered, answered + 1})
+            result = client.call("OffsetFetch", 9, wanted)["groups"][0]["topics"][0]["partitions"][0]
+            assert result["committedOffset"] in ({-1} if life == 0 else {answered, answered + 1})
             described = client.call("ConsumerGroupDescribe", 0, {"groupIds": ["members"]})["groups"][0]
             assert len(described["members"]) == life
             join = {

@@ -58,8 +58,8 @@ def test_pages_have_each_partition_once() -> None:
     made = broker({"bar": 1, "baz": 2, "foo": 5})
     pages, cursor = [], None
     while True:
-        found, cursor = described(made, limit=2, cursor=cursor)
-        pages.append([(name, partitions) for name, _, partitions in found])
+        result, cursor = described(made, limit=2, cursor=cursor)
+        pages.append([(name, partitions) for name, _, partitions in result])
         if cursor is None:
             break
     assert pages == [
@@ -90,11 +90,11 @@ def test_settings_of_a_topic_beside_those_of_a_group() -> None:
         for kind, name in ((2, "foo"), (2, "none"), (32, "g"))
     ]
     answer = ask(made, 32, 4, {"resources": resources})
-    found = {
+    results = {
         (one["resourceType"], one["resourceName"]): (one["errorCode"], bool(one["configs"]))
         for one in answer["results"]
     }
-    assert found == {(2, "foo"): (0, False), (2, "none"): (3, False), (32, "g"): (0, True)}
+    assert results == {(2, "foo"): (0, False), (2, "none"): (3, False), (32, "g"): (0, True)}
 
 
 @pytest.mark.maven
@@ -105,7 +105,7 @@ def test_kafka_topics_of_apaches_distribution_describes() -> None:
             jars.jars(f"org.apache.kafka:{name}", VERSION)
             for name in ("kafka-tools", "kafka-group-coordinator")
         )
-        classes = os.pathsep.join(str(jar) for found in needed for jar in found)
+        classes = os.pathsep.join(str(jar) for entry in needed for jar in entry)
         java: Path | str = find_java()
     except jars.Unavailable as error:
         pytest.skip(error.message)

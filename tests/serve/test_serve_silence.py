@@ -80,8 +80,8 @@ def test_many_requests_at_once_are_all_answered_in_their_order() -> None:
         connection.makefile("rb") as answers,
     ):
         connection.sendall(b"".join(struct.pack(">i", len(data)) + data for data in frames))
-        found = []
+        results = []
         for _ in range(many):
             (size,) = struct.unpack(">i", answers.read(4))
-            found.append(struct.unpack_from(">i", answers.read(size))[0])
-    assert found == list(range(many))
+            results.append(struct.unpack_from(">i", answers.read(size))[0])
+    assert results == list(range(many))

@@ -134,10 +134,10 @@ def test_each_request_goes_where_it_is_answered() -> None:
         assert configs(GROUP, "g")["errorCode"] == 0 and not there.seen
         configs(TOPIC, "foo")
         assert {key for key, _ in there.seen} == {32}
-        [found] = connection.call("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": ["g"]})[
+        [result] = connection.call("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": ["g"]})[
             "coordinators"
         ]
-        assert (found["host"], found["port"], found["nodeId"]) == ("127.0.0.1", port, 0)
+        assert (result["host"], result["port"], result["nodeId"]) == ("127.0.0.1", port, 0)
         assert topics_of(connection) == {"foo": 1}
         offered = {one["apiKey"] for one in connection.call("ApiVersions", 3, {})["apiKeys"]}
         assert {0, 1, 3, 11, 68} <= offered

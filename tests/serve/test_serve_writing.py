@@ -28,19 +28,19 @@ LEFT_TO_KIO = {0, 1, 18, 19}
 
 def with_nulls(schema: Any, body: dict[str, Any]) -> dict[str, Any]:
     """The body with null wherever the schema takes null."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for member in _members(schema):
         value = body.get(member.json_name)
         try:
             member.from_json(None)
-            found[member.json_name] = None
+            results[member.json_name] = None
         except (ValueError, TypeError):
             inner = member.inner
             if inner is not None and isinstance(value, list):
-                found[member.json_name] = [with_nulls(inner, one) for one in value]
+                results[member.json_name] = [with_nulls(inner, one) for one in value]
             elif value is not None:
-                found[member.json_name] = value
-    return found
+                results[member.json_name] = value
+    return results
 
 
 @pytest.mark.parametrize(("key", "version"), ALL)

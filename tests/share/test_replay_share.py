@@ -96,14 +96,14 @@ def _metadata_kept(group: ShareGroup, topics: Any, member_id: str) -> ShareGroup
 
 def _replayed(given: Iterable[object], before: Any) -> Any:
     """Q8: the epochs of before are lost in a fail-over."""
-    found = GROUPS_FROM(given, before)
+    result = GROUPS_FROM(given, before)
     if before is not None:
-        return found
+        return result
     return {
         name: replace(
             group, members={id: one._replace(previous_epoch=0) for id, one in group.members.items()}
         )
-        for name, group in found.items()
+        for name, group in result.items()
     }
 
 

@@ -12,9 +12,9 @@ def trace(*groups: int) -> Trace:
     return Trace({}, ("group", "step"), states, tuple(map(str, groups)))  # type: ignore[arg-type]
 
 
-def groups(found: Trace) -> list[object]:
-    assert found.actions == tuple(str(state["group"]) for state in found.states)
-    return [state["group"] for state in found.states]
+def groups(shortened: Trace) -> list[object]:
+    assert shortened.actions == tuple(str(state["group"]) for state in shortened.states)
+    return [state["group"] for state in shortened.states]
 
 
 def test_the_longest_loop_goes_first_and_the_last_step_stays() -> None:

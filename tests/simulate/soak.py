@@ -59,11 +59,11 @@ def simulated(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         json_file=result,
         no_kept=True,
     )
-    found = json.loads(result.read_text(encoding="utf-8"))
+    printed = json.loads(result.read_text(encoding="utf-8"))
     return {
         "what": "random schedules on two coordinators, all that both show compared after every step: "
         "no difference",
-        **{name: found[name] for name in KEPT},
+        **{name: printed[name] for name in KEPT},
         "versions": {"python": platform.python_version(), "against": options.against},
         "files": hashes(),
         "seconds": round(time.monotonic() - started, 1),

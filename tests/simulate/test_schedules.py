@@ -140,7 +140,7 @@ def scripted_plain_heartbeats(epoch: int) -> list[bool]:
     held: Json = {"assigned": [], "pendingRevocation": [], "target": []}
     member = {"memberId": "m1", "memberEpoch": 1, "previousMemberEpoch": 1, **fields, **held}
     group = {"groupEpoch": 1, "assignmentEpoch": 1, "members": [member], "timers": []}
-    found = []
+    results = []
     for seed in range(10):
         generator = Generator(random.Random(seed), frozenset(), ["kafka-4.2"])
         generator.saw(generator.begin(), Answer(group=group))
@@ -149,9 +149,9 @@ def scripted_plain_heartbeats(epoch: int) -> list[bool]:
             body = operation["body"]
             changes = body["subscribedTopicNames"] is not None or body["serverAssignor"] is not None
             if (body["memberId"], body["memberEpoch"]) == ("m1", 1) and not changes:
-                found.append("script" in operation)
-    assert len(found) > 10
-    return found
+                results.append("script" in operation)
+    assert len(results) > 10
+    return results
 
 
 def test_a_script_is_drawn_until_a_heartbeat_has_noticed_changed_topics() -> None:

@@ -65,22 +65,22 @@ def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
 ) -> None:
     """S1, H8, E1, E2, H5, O2: to the operations that a person would write."""
     with opened(seeded_target.target("kafka-4.2", constant, value), "kafka-4.2") as pair:
-        result = simulate(pair, 850, 5000, 200, waives=lambda found: found != signature)
-        (found,) = result.divergences
-        again = repeat(pair, found.schedule)
-    assert [action(operation) for operation in found.schedule.operations] == minimum
+        result = simulate(pair, 850, 5000, 200, waives=lambda one: one != signature)
+        (finding,) = result.divergences
+        again = repeat(pair, finding.schedule)
+    assert [action(operation) for operation in finding.schedule.operations] == minimum
     assert again is not None and again.number == len(minimum)
-    assert again.done.differences == found.done.differences
-    assert found.operations >= len(minimum)
+    assert again.done.differences == finding.done.differences
+    assert finding.operations >= len(minimum)
 
 
 def test_two_dialects_differ_and_each_run_ends_with_its_first_difference() -> None:
     with opened(f"{COORDINATOR} kafka-4.3", "kafka-4.2", "kafka-4.3") as pair:
         result = simulate(pair, 1, 60, 10, most=2)
-    (found, *_) = result.divergences
-    assert found.signature == "Join/NONE: response.memberEpoch"
-    assert [action(operation) for operation in found.schedule.operations] == ["Join"]
-    assert result.seen[found.signature] > 1
+    (outcome, *_) = result.divergences
+    assert outcome.signature == "Join/NONE: response.memberEpoch"
+    assert [action(operation) for operation in outcome.schedule.operations] == ["Join"]
+    assert result.seen[outcome.signature] > 1
 
 
 def test_waived_differences_are_counted_and_not_shrunk() -> None:

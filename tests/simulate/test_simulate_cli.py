@@ -61,8 +61,8 @@ def test_a_difference_is_explained_and_can_be_seen_again(
     assert shown[5] == f"  A is python, B is {BUG}"
     assert shown[6].startswith("  group.timers[session m") and shown[7].startswith("    A said 45")
     assert shown[-1].endswith(f"--dialect kafka-4.2 --replay {path}")
-    (found,) = json.loads((tmp_path / "result.json").read_text())["found"]
-    assert (found["signature"], found["file"]) == (SIGNATURE, str(path))
+    (result,) = json.loads((tmp_path / "result.json").read_text())["found"]
+    assert (result["signature"], result["file"]) == (SIGNATURE, str(path))
 
     with pytest.raises(ConformError, match=f"differ: {SIGNATURE.split('[')[0]}"):
         command("python", BUG, "kafka-4.2", seed=1, out=tmp_path)

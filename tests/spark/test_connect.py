@@ -88,10 +88,10 @@ def client_output(server: str, folder: Path) -> Any:
 
 
 def rows(folder: Path, *table: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (
+    results: list[dict[str, Any]] = (
         ds.dataset(folder.joinpath(*table), partitioning="hive").to_table().to_pylist()
     )
-    return found
+    return results
 
 
 @pytest.mark.sparks

@@ -131,8 +131,8 @@ def test_traces_of_the_package_are_chosen_by_their_name_in_the_kit(
     here.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setattr(kit, "_CARRIED", carried)
-    found = find_files(["traces/golden"])
-    assert f"{golden.as_uri()}/basic.itf.json" in found and len(found) > 5
+    results = find_files(["traces/golden"])
+    assert f"{golden.as_uri()}/basic.itf.json" in results and len(results) > 5
     assert find_files(["traces/golden/basic.itf.json"]) == [f"{golden.as_uri()}/basic.itf.json"]
     with pytest.raises(ConformError, match=r"The input traces/none does not exist\."):
         find_files(["traces/none"])

@@ -94,8 +94,8 @@ def test_gate(kit: Path) -> None:
         (kit / "traces" / name).mkdir(exist_ok=True)
         shutil.copy(trace, kit / "traces" / name / trace.name)
     done(kit, "gate", "--only", "replay,scenario,check", "--fresh")
-    found = json.loads((kit / "build/gate/gate.json").read_text())
-    steps = {(one["kind"], one["name"]): one for one in found["steps"]}
+    results = json.loads((kit / "build/gate/gate.json").read_text())
+    steps = {(one["kind"], one["name"]): one for one in results["steps"]}
     assert steps["replay", "toy"]["exit_code"] == 0
     assert steps["check", "MCToy"]["exit_code"] == 0
     assert steps["scenario", "golden"]["exit_code"] == 0

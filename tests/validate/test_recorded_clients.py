@@ -77,8 +77,8 @@ def test_each_faulty_client_is_refused_by_its_rule(tmp_path: Path) -> None:
     report = report_of(tmp_path / "log", lines)
     assert not report["holds"]
     for listener, (name, (_, rule)) in enumerate(FAULTY.items()):
-        found = [broken(member) for member in report["clients"] if member["listener"] == listener]
-        assert {rule} in found, (name, found)
+        results = [broken(member) for member in report["clients"] if member["listener"] == listener]
+        assert {rule} in results, (name, results)
 
 
 def session(instance: str | None = None) -> Lines:
@@ -176,8 +176,8 @@ def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
         lines += [LOAD, *({**line, "listener": number} for line in members)]
     judged = report_of(tmp_path / "log", lines)["clients"]
     for number, name in enumerate(["right", "blind", "static", "unheard", *WRONG]):
-        found = set().union(*(broken(one) for one in judged if one["listener"] == number))
-        assert found == ({WRONG[name][1]} if name in WRONG else set()), (name, found)
+        result = set().union(*(broken(one) for one in judged if one["listener"] == number))
+        assert result == ({WRONG[name][1]} if name in WRONG else set()), (name, result)
     assert {rule for _, rule in WRONG.values()} | {rule for _, rule in FAULTY.values()} == {
         f"{rule.requirement} {name}" for name, rule in RULES.items()
     }

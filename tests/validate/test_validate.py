@@ -59,8 +59,8 @@ def test_a_run_ends_where_the_coordinator_refuses_all_requests(tmp_path: Path) -
     log = tmp_path / "log.jsonl"
     replay([ROOT / "traces" / "admission"], record=log, json_file=None)
     assert any('"op":"rights"' in line for line in log.read_text().splitlines())
-    found = read_log(log)
-    assert found.left_out["after a coordinator or rights that refuse all requests (H5)"] == 3
+    result = read_log(log)
+    assert result.left_out["after a coordinator or rights that refuse all requests (H5)"] == 3
     validate(log, json_file=None)
 
 

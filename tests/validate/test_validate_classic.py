@@ -110,14 +110,14 @@ def two_members(log: Path, observe: str | None = "g") -> list[Json]:
 
 def answered(lines: list[Json], api: str, number: int = 0) -> Json:
     """The answer to a request of an API."""
-    found: Json = [line["answer"] for line in lines if line.get("api") == api][number]
-    return found
+    result: Json = [line["answer"] for line in lines if line.get("api") == api][number]
+    return result
 
 
 def completed(lines: list[Json], number: int = 0) -> Json:
     """The answer to a request that waited."""
-    found: Json = [one for line in lines for one in line["answer"].get("completed", ())][number]
-    return found
+    result: Json = [one for line in lines for one in line["answer"].get("completed", ())][number]
+    return result
 
 
 def test_a_replayed_run_is_a_behaviour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,8 +224,8 @@ def test_a_static_member_returns_under_another_id(tmp_path: Path) -> None:
     run.beat("b", 1)
     run.end()
     validate(run.log, json_file=tmp_path / "result.json")
-    (found,) = json.loads((tmp_path / "result.json").read_text())["runs"]
-    assert found["steps"] == found["fits"] == 5
+    (result,) = json.loads((tmp_path / "result.json").read_text())["runs"]
+    assert result["steps"] == result["fits"] == 5
 
 
 def test_a_step_that_the_model_lacks_ends_a_run_and_is_counted(

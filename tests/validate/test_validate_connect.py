@@ -57,8 +57,8 @@ class Run:
 
     def install(self, worker: str, epoch: int, group_epoch: int, **given: list[Partition]) -> Json:
         members = [
-            {"memberId": who, "connectorsAndTasks": connect.resources(found), "version": 0, "metadata": ""}
-            for who, found in given.items()
+            {"memberId": who, "connectorsAndTasks": connect.resources(entry), "version": 0, "metadata": ""}
+            for who, entry in given.items()
         ]
         return self.ask(connect.INSTALL, worker, epoch, groupEpoch=group_epoch, error=0, members=members)
 
@@ -249,11 +249,11 @@ def test_hundreds_of_steps(tmp_path: Path) -> None:
         if worker not in known:
             run.join(worker)
         elif worker == group["chosen"] and rng.random() < 0.8:
-            found = run.prepare(worker, epoch)
+            result = run.prepare(worker, epoch)
             given: dict[str, list[Partition]] = {who: [] for who in known}
             for resource in every:
                 given[rng.choice(sorted(known))].append(resource)
-            run.install(worker, epoch, found, **given)
+            run.install(worker, epoch, result, **given)
         elif rng.random() < 0.1:
             run.beat(worker, rng.choice([-1, max(epoch - 1, 0)]))
         else:

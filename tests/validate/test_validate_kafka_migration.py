@@ -176,17 +176,17 @@ def test_kafkas_way_is_judged_and_other_runs_are_rejected(tmp_path: Path) -> Non
     logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)
-    found = report_of(tmp_path / "log", recorded(), *logs)
-    assert found["dialect"] == "kafka-4.2"
-    assert found["left_out"] == {
+    result = report_of(tmp_path / "log", recorded(), *logs)
+    assert result["dialect"] == "kafka-4.2"
+    assert result["left_out"] == {
         f"from line {number} on, whose {does} the specification leaves out": count
         for number, (does, count, _) in ENDS.items()
     }
-    whole = len(found["runs"]) - len(SPOILED)
+    whole = len(result["runs"]) - len(SPOILED)
     assert whole == len(ENDS) - 1 + 4  # the first line of one is left out, and four are judged to their end
-    assert all(run["fits"] == run["steps"] for run in found["runs"][:whole])
-    assert found["runs"][0]["fits"] == STEPS
-    wrong = found["runs"][whole:]
+    assert all(run["fits"] == run["steps"] for run in result["runs"][:whole])
+    assert result["runs"][0]["fits"] == STEPS
+    wrong = result["runs"][whole:]
     assert [(run["fits"], nearest(run)[0]) for run in wrong] == [*SPOILED.values()]
 
 

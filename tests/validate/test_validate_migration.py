@@ -71,8 +71,8 @@ class Run:
 
     def sync(self, member: str, generation: int, **given: list[Partition]) -> Json | None:
         assignments = [
-            {"memberId": name, "assignment": classic.assignment(frozenset(found))}
-            for name, found in given.items()
+            {"memberId": name, "assignment": classic.assignment(frozenset(entry))}
+            for name, entry in given.items()
         ]
         return self._of(
             "SyncGroup",
@@ -262,8 +262,8 @@ def test_a_later_run_says_that_a_classic_group_migrates(tmp_path: Path) -> None:
     lines = there_and_back(tmp_path / "log")
     first = next(number for number, line in enumerate(lines) if line.get("api") == wire.HEARTBEAT)
     write(tmp_path / "two", [*lines[:first], *lines[1:]])
-    found = read_log(tmp_path / "two")
-    assert [len(run.lines) for run in found.runs] == [5, STEPS] and not found.left_out
+    result = read_log(tmp_path / "two")
+    assert [len(run.lines) for run in result.runs] == [5, STEPS] and not result.left_out
 
 
 def test_a_step_that_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
@@ -281,9 +281,9 @@ def test_a_step_that_the_model_lacks_ends_a_run(tmp_path: Path) -> None:
     run.target.advance(100_000, "g")
     run.sync("a", 1, a=[("foo", 2)])
     run.end()
-    found = read_log(run.log)
-    assert [len(one.lines) for one in found.runs] == [3, 3]
-    assert found.left_out == {
+    result = read_log(run.log)
+    assert [len(one.lines) for one in result.runs] == [3, 3]
+    assert result.left_out == {
         "after a change of topics other than one more partition, which no step of the model is": 1,
         "a SyncGroup that assigns partitions which there are not, which no step of the model is": 1,
     }

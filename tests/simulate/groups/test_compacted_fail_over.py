@@ -63,8 +63,8 @@ def test_a_loader_that_needs_the_whole_log_is_noticed(
     """Few seeds find it."""
     broken(monkeypatch)
     for seed in range(8):
-        found = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).violation
-        if found is not None:
-            assert found.requirement == requirement and words in found.message
+        result = run_seed(PythonParts(), SimulationOptions(events=5_000), seed).violation
+        if result is not None:
+            assert result.requirement == requirement and words in result.message
             return
     raise AssertionError("8 seeds found nothing")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 EVENTS = 2_500
 
 
-def found(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str, Any]:
+def first_finding(mutant: str, folder: Path, first: int = 0, seeds: int = 3) -> dict[str, Any]:
     """The first finding of few seeds on a copy of the coordinator and the members with a bug."""
     shutil.copytree(
         ROOT / "coordinator", folder / "coordinator", ignore=shutil.ignore_patterns("__pycache__")
@@ -53,7 +53,7 @@ def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
     mutant: str, requirement: str, invariant: str, most: int, tmp_path: Path
 ) -> None:
     """Within few thousand events; the schedule has no more events than that."""
-    result = found(mutant, tmp_path)
+    result = first_finding(mutant, tmp_path)
     assert (result["requirement"], result["invariant"]) == (requirement, invariant)
     assert result["shortest"] <= most, result
 
@@ -66,5 +66,5 @@ def test_a_seeded_bug_in_client_side_assignment_is_caught(
     mutant: str, requirement: str, invariant: str, first: int, tmp_path: Path
 ) -> None:
     """In a group whose processes offer client-side assignors."""
-    result = found(mutant, tmp_path, first, 1)
+    result = first_finding(mutant, tmp_path, first, 1)
     assert (result["requirement"], result["invariant"]) == (requirement, invariant)

@@ -140,14 +140,14 @@ def test_a_broken_member_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch
     """Few seeds find it, by the rule that it breaks."""
     apply, requirement, invariant = BROKEN[broken]
     apply(monkeypatch)
-    found = set()
+    results = set()
     for seed in range(SEEDS):
         outcome = run_seed(PythonParts(), SimulationOptions(events=EVENTS), seed)
         if outcome.violation is not None:
-            found.add((outcome.violation.requirement, outcome.violation.invariant))
-        if (requirement, invariant) in found:
+            results.add((outcome.violation.requirement, outcome.violation.invariant))
+        if (requirement, invariant) in results:
             break
-    assert (requirement, invariant) in found
+    assert (requirement, invariant) in results
 
 
 def test_a_coordinator_that_cannot_describe_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +158,9 @@ def test_a_coordinator_that_cannot_describe_is_counted(monkeypatch: pytest.Monke
 
     _earlier_epoch(monkeypatch)
     monkeypatch.setattr(Coordinator, "describe", describe)
-    found = run_seed(PythonParts(), SimulationOptions(events=EVENTS), 0).violation
-    assert found is not None
-    short = shrunk(PythonParts(), found)
+    result = run_seed(PythonParts(), SimulationOptions(events=EVENTS), 0).violation
+    assert result is not None
+    short = shrunk(PythonParts(), result)
     ((fault, times),) = short.undescribed
     assert fault.endswith("KeyError: 'g'") and times > len(short.schedule.events) // 2
     lines = list(explain(short, Path("schedule.json"), None))

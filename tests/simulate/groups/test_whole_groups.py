@@ -129,12 +129,12 @@ def test_the_state_kept_between_steps_is_the_coordinators(seed: int) -> None:
 
 def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
     """R7, as the model MCNoExemption: who was removed and does not know it may own what is another's."""
-    found = next(
+    result = next(
         outcome.violation
         for seed in (4, 6, 9)
         if (outcome := run_seed(PARTS, SimulationOptions(exemption=False), seed)).violation
     )
-    short = shrunk(PARTS, found)
+    short = shrunk(PARTS, result)
     assert short.kind == ("R7", "NoDoubleOwnership") and len(short.schedule.events) <= 15
     path = tmp_path / "short.json"
     write_schedule(short.schedule, path)
@@ -152,10 +152,10 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
 def test_without_r9_it_fails() -> None:
     """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
     request = SimulationOptions(events=3_000, r9=False)
-    found = next(
+    result = next(
         outcome.violation for seed in range(60) if (outcome := run_seed(PARTS, request, seed)).violation
     )
-    assert found.requirement in ("R7", "O2", "O3")
+    assert result.requirement in ("R7", "O2", "O3")
 
 
 def test_a_group_that_cannot_settle_fails() -> None:

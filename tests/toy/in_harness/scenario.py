@@ -18,9 +18,9 @@ def _request(epoch: int | None) -> Callable[[Field], str]:
     """A request of that epoch, or of the one that is said."""
 
     def action(field: Field) -> str:
-        found = field.fields(["member"] if epoch is not None else ["member", "epoch"], ())
-        given = found["epoch"].number(1) if epoch is None else epoch
-        return f"Request({tla_text(found['member'].name_text())}, {given})"
+        results = field.fields(["member"] if epoch is not None else ["member", "epoch"], ())
+        given = results["epoch"].number(1) if epoch is None else epoch
+        return f"Request({tla_text(results['member'].name_text())}, {given})"
 
     return action
 
@@ -40,12 +40,12 @@ def _facts(trace: Trace) -> list[Facts]:
 
 
 def _printed(state: ToyState) -> Facts:
-    found: dict[str, Facts] = {}
+    results: dict[str, Facts] = {}
     if state.step.error:
-        found["response"] = {"error": state.step.error, "epoch": str(state.step.answer)}
-    found["group"] = {"state": state.group.title, "epoch": str(state.group.epoch)}
-    found["members"] = {name: str(epoch) for name, epoch in state.group.members.items()}
-    return found
+        results["response"] = {"error": state.step.error, "epoch": str(state.step.answer)}
+    results["group"] = {"state": state.group.title, "epoch": str(state.group.epoch)}
+    results["members"] = {name: str(epoch) for name, epoch in state.group.members.items()}
+    return results
 
 
 TOY: Final = Language(

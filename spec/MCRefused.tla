@@ -29,6 +29,14 @@ OddOnes == {
   [NoRequest EXCEPT !.member = "m1", !.epoch = 1, !.regex = {"("}]
 }
 
+\* H3, H4: a request that is invalid in itself is refused for that reason,
+\* whatever the group is like, and by whomever the request is sent.
+OddOnesAreRefused ==
+  [][step'.request \in OddOnes =>
+       step'.response.error =
+         IF step'.request.assignor = {"no-such-assignor"}
+         THEN "UNSUPPORTED_ASSIGNOR" ELSE "INVALID_REQUEST"]_vars
+
 \* H5: only one more member finds the group full; what else strangers ask is
 \* answered as in any group.
 OnlyOneMoreIsTooMany ==

@@ -19,4 +19,11 @@ JoinsThatAreOdd ==
   {[member |-> m, epoch |-> 0, instance |-> {}, owned |-> odd[1], subscription |-> {{"foo"}},
     regex |-> {}, assignor |-> odd[2]] :
      m \in MCMemberIds, odd \in {<<{}, {}>>, <<{{<<"foo", 0>>}}, {}>>, <<{{}}, {""}>>}}
+
+\* H3, H4: such a join is refused, whatever the group is like. The empty name
+\* is an assignor's name that Kafka does not have.
+OddJoinsAreRefused ==
+  [][step'.request \in JoinsThatAreOdd =>
+       step'.response.error =
+         IF step'.request.assignor = {""} THEN "UNSUPPORTED_ASSIGNOR" ELSE "INVALID_REQUEST"]_vars
 =============================================================================

@@ -1,7 +1,9 @@
 """Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
-Each is put into a copy of spec/. A model must give exactly the figures of the manifest; a scenario must be
-a behaviour as it is written, and the same, state by state, as without the mutant. A model none of whose
+Each is put into a copy of spec/. A model must give exactly the figures of the manifest, and generate as many
+states as its record in spec/evidence/ says, where that counts: a step that is lost or added changes that
+number, also where it leads to a state that other steps lead to. A scenario must be a behaviour as it is
+written, and the same, state by state, as without the mutant. A model none of whose
 definitions has changed, in its dialect, is not run: it cannot notice.
 """
 
@@ -16,9 +18,10 @@ from typing import Final
 
 from harness.check import compare
 from harness.definitions import definitions
-from harness.engines.base import EngineError, Failure, Limits
+from harness.engines.base import EngineError, Failure, Limits, Outcome
 from harness.engines.tlc import Tlc
 from harness.errors import USAGE, ConformError
+from harness.evidence import verify
 from harness.itf import Trace, read_trace
 from harness.kinds.scenarios import Scenario, play, scenario_of_trace
 from harness.manifest import Entry, Manifest, read_manifest
@@ -45,7 +48,8 @@ FIRST: Final = (
     "MCUniform",
 )
 """Judge mutants of the specification; checks that find most in a processor second come first."""
-FIGURES: Final = ("length", "distinct_states", "depth")
+STEPS: Final = "generated_states"
+FIGURES: Final = ("length", "distinct_states", "depth", STEPS)
 """The facts of a model that no property states."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
@@ -115,7 +119,8 @@ def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
         played = dependencies(root / FOLDER / "Golden.tla")
         players = [file for folder in PLAYED_BY for file in files(root / folder)]
         return [*played, *players, *files(root / name)]
-    return of_model(manifest, name)
+    model = of_model(manifest, name)
+    return [*model, f"{STEPS} {_steps(manifest.entry(name))}"] if model else []
 
 
 def judge(task: tuple[Mutant, Sequence[str]], checks: Checks) -> Verdict:
@@ -141,7 +146,8 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
             elif _defines(manifest.entry(name)) == _defines(originals.entry(name)):
                 continue
             else:
-                fault = _not_as_expected(manifest.entry(name), folder / "tlc.log", limits)
+                steps = _steps(originals.entry(name))
+                fault = _not_as_expected(manifest.entry(name), steps, folder / "tlc.log", limits)
         except EngineError as error:
             return Verdict(*_no_answer(error, name), on)
         except ConformError as error:
@@ -171,14 +177,23 @@ def _defines(entry: Entry) -> dict[str, str]:
     return definitions(entry.module, entry.config or config_beside(entry.module), entry.args.values())
 
 
-def _not_as_expected(entry: Entry, log: Path, limits: Limits) -> str:
+def _steps(entry: Entry) -> int | None:
+    """The states that a whole search generates, as the committed record has them; None if it does not
+    count, or if the model must fail."""
+    known = verify(entry, entry.module.parent).result if entry.outcome is Outcome.HOLDS else None
+    return known.generated_states if known else None
+
+
+def _not_as_expected(entry: Entry, steps: int | None, log: Path, limits: Limits) -> str:
     """The property that a model violates although it should not, or the first fact that is not the
-    manifest's; "" if there is none."""
+    manifest's; then a number of generated states other than `steps`. "" if there is none."""
     expected = entry.expected()
     result = Tlc().check(entry.model(), log, limits)
     differ = compare(expected, result.facts())
     if result.violated and result.violated != expected.get("property"):
         return f"property {result.violated} violated"
+    if not differ and steps not in (None, result.generated_states):
+        return f"{STEPS} {result.generated_states}, not {steps}"
     return next((f"{one.what} {one.got}, not {one.expected}" for one in differ), "")
 
 

@@ -94,6 +94,14 @@ def test_a_model_that_cannot_notice_is_not_run() -> None:
     assert spec.judge((both, ["MCTour"]), few)[:2] == (KILLED, "MCTour: property TargetIsLegal violated")
 
 
+def test_a_step_that_is_lost_is_noticed_where_no_state_is() -> None:
+    few = spec.Checks(ROOT, [], [], 60.0)
+    without = changed("spec/OpenGroup.tla", "  \\/ SessionTimeout\n", "")
+    outcome, by, on = spec.judge((without, ["MCTour"]), few)
+    assert (outcome, on) == (KILLED, ("MCTour",))
+    assert by.startswith("MCTour: generated_states ") and spec.by_figure(by)
+
+
 def test_mutants_that_only_a_figure_notices_are_counted_apart() -> None:
     given = [
         "MCTour: property TargetIsLegal violated",

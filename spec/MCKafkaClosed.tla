@@ -12,9 +12,20 @@ Kafka43Lags == [Kafka43 EXCEPT !.TargetMayLag = TRUE]
 \* @type: $dialect;
 Kafka44Lags == [Kafka44 EXCEPT !.TargetMayLag = TRUE]
 
+\* E2: the first target of a group is computed at once: there is no target
+\* before it from which that time would count.
+FirstTargetIsNotLate == group = NoGroup => group'.assignmentEpoch = group'.epoch
+SafeLagSpec == Init /\ [][Next /\ FirstTargetIsNotLate]_vars
+
+\* E2: no group has a target that is older than the group: the epoch before its
+\* first is that of the empty target that it starts with.
+TargetIsOfTheGroup ==
+  group # NoGroup => group.assignmentEpoch >= Dialect.FirstGroupEpoch - 1
+
 \* R8: that time passes, and some request of a member comes after it.
 LagSpec ==
-  /\ FairSpec
+  /\ SafeLagSpec
+  /\ \A m \in MemberIds : Recovery(m)
   /\ \A m \in MemberIds : SF_state(SendRequest(m) /\ group'.assignmentEpoch = group'.epoch)
 
 \* H8, where a join under the id of a member is refused (RejoinOfLiveMember

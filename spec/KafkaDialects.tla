@@ -44,7 +44,8 @@ EXTENDS Dialects
 \* AssignmentInterval (since kafka-4.3) E2: between two targets passes a time
 \*   (group.consumer.assignment.interval.ms), which is 0 in what is compared;
 \*   the first target of a group is computed at once.  In the models:
-\*   TargetMayLag in MCKafka43Lags, MCKafka43LagsLive and those of 4.4.
+\*   TargetMayLag in MCKafka43Lags, MCKafka43LagsOpen, MCKafka43LagsLive and
+\*   those of 4.4.
 \* GenerationUnrecorded (since kafka-4.0) C2: a generation is in the log with its
 \*   assignment only.  In the models: GenerationRecorded in MCClassicKafkaLive,
 \*   MCKafka42Migration and those of other versions, as all that follows.

@@ -8,6 +8,7 @@ other. A change of a configuration that others are like reaches all of them.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -110,8 +111,12 @@ def written(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def main() -> None:
-    """Write the files of all configurations of the table."""
-    for path, text in list(written(Path())):
+    """Write the files of all configurations of the table, or none where a row is wrong."""
+    try:
+        files = list(written(Path()))
+    except ConformError as error:
+        sys.exit(error.message)
+    for path, text in files:
         path.write_text(text, encoding="utf-8")
 
 

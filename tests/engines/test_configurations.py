@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.configurations import LIKE, TABLE, Parts, different, parts, written
+from harness.configurations import LIKE, TABLE, Parts, different, main, parts, written
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 
@@ -82,6 +82,17 @@ def test_an_empty_list_is_no_section() -> None:
 def test_a_row_that_is_wrong_is_named(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(ConformError, match=message):
         dict(written(table(tmp_path, rows)))
+
+
+def test_the_command_writes_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = f'[MCOther]\n{LIKE} = "MCBase"\n{ROW}'
+    monkeypatch.chdir(table(tmp_path, f'{good}[MCThird]\n{LIKE} = "MCNone"\n'))
+    with pytest.raises(SystemExit, match="MCThird must be like"):
+        main()
+    assert not Path("spec/MCOther.cfg").exists()
+    TABLE.write_text(good)
+    main()
+    assert Path("spec/MCOther.cfg").read_text() == DIFFERENT
 
 
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:

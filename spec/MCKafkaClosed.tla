@@ -23,9 +23,9 @@ TargetIsOfTheGroup ==
   group # NoGroup => group.assignmentEpoch >= Dialect.FirstGroupEpoch - 1
 
 \* R8: that time passes, and some request of a member comes after it.
+FairLagSpec == SafeLagSpec /\ \A m \in MemberIds : Recovery(m)
 LagSpec ==
-  /\ SafeLagSpec
-  /\ \A m \in MemberIds : Recovery(m)
+  /\ FairLagSpec
   /\ \A m \in MemberIds : SF_state(SendRequest(m) /\ group'.assignmentEpoch = group'.epoch)
 
 \* H8, where a join under the id of a member is refused (RejoinOfLiveMember

@@ -33,7 +33,8 @@ def config(model: Model) -> Config:
     ("name", "init", "following"),
     [
         ("MCOpen", "Init", "BoundedNext"),
-        ("MCKafka43LagsLive", "Init", "Next"),  # fairness in two definitions, one over the other
+        # fairness in two definitions, one over the other
+        ("MCKafka43LagsLive", "Init", "(Next /\\ FirstTargetIsNotLate)"),
         ("MCHandOverUnfenced", "OffsetInit", "(OffsetNext \\/ ReceiveLateCommitUnfenced)"),
         ("MCKafka43Offsets", "(OffsetInit /\\ partitionEpochs = NothingGiven)", "EpochNext"),
     ],

@@ -40,9 +40,9 @@ check scenario generate replay exhaust simulate graph diff rebalance:
 report:
 	@$(BIN)/conform report --results $(BUILD) --out $(BUILD)/report/index.html --summary
 
-# Three files at a time on two processors: some tests wait for clients and brokers.
+# Four files at a time on two processors: some tests wait for clients and brokers.
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # One file for the workers of a Spark cluster, where they do not share this machine's Python. What it needs is taken
 # from the environment, so that the package has the versions that were tested, and no index is asked for them. The

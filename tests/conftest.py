@@ -26,18 +26,32 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 LONGEST = (
     "pipeline/test_cluster.py",
-    *("replay/test_ahead.py", "mutants/test_coordinator_mutants.py", "test_readme.py"),
-    *("gate/test_installed.py", "doctor/test_doctor.py", "replay/test_partial_targets.py"),
-    *("serve/test_serve_fuzz.py", "clients/test_wired_clients.py", "gate/test_installed_verbs.py"),
-    *("api/test_pytest_plugin.py", "toy/test_toy_kind.py", "graph/test_web_browser.py"),
-    *("properties/test_group_machine.py", "mutants/test_spec_mutants.py", "proxy/test_proxy_clients.py"),
-    *("engines/test_stages.py", "shrink/test_shrink_command.py", "fuzz/test_fuzz.py"),
-    *("validate/test_validate.py", "report/test_page_browser.py", "replay/test_jobs.py"),
+    *("mutants/test_coordinator_mutants.py", "replay/test_ahead.py", "serve/test_serve_classic_traces.py"),
+    *("mutants/test_spec_mutants.py", "test_readme.py", "clients/test_wired_clients.py"),
+    *("report/test_page_browser.py", "proxy/test_proxy_clients.py", "gate/test_installed_verbs.py"),
+    *("proxy/test_proxy_page.py", "gate/test_installed.py", "serve/test_serve_waits.py"),
+    *("graph/test_web_browser.py", "doctor/test_doctor.py", "serve/test_serve_first_command.py"),
+    *("toy/test_toy_kind.py", "properties/test_group_machine.py", "serve/test_serve_upstream.py"),
+    *("clients/test_traced_clients.py", "replay/test_partial_targets.py", "shrink/test_shrink_command.py"),
+    *(
+        "identify/test_identify.py",
+        "mutate/test_stopped.py",
+        "replay/test_jobs.py",
+        "coverage/test_coverage.py",
+    ),
+    *("api/test_pytest_plugin.py", "test_command_line.py", "clients/test_client_command.py"),
+    *("coordinator/test_regex.py", "serve/test_serve_fuzz.py", "mutate/test_judging.py"),
+    *("engines/test_warm_tlc.py", "report/test_findings_pages.py", "bench/test_beside_kafka_served.py"),
+    *("clients/test_soak_of_clients.py", "coordinator/test_sigkill.py", "engines/test_class_archive.py"),
+    *("engines/test_stages.py", "test_sources.py", "test_house.py", "report/test_gate.py"),
+    *("fuzz/test_fuzz.py", "validate/test_validate.py"),
     *("pipeline/test_tables.py", "pipeline/test_resume.py", "pipeline/test_targets.py"),
-    "pipeline/test_quarantine.py",
-    *("toy/test_toy_kind.py", "pipeline/test_findings.py", "pipeline/test_archive.py", "spark/test_guest.py"),
+    *("pipeline/test_quarantine.py", "pipeline/test_findings.py", "pipeline/test_archive.py"),
+    "spark/test_guest.py",
 )
-"""Files that take more than 10 seconds, in this order; one that began last would run alone at the end."""
+"""Files that take more than 10 seconds, in this order: a file that began last would run alone at the end.
+Files that wait (for clients, sessions, pauses) are spread over the list: side by side they would leave the
+processors idle."""
 
 
 @pytest.hookimpl(trylast=True)

@@ -182,6 +182,14 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
+\* R1, R2: a member that revokes before a step and after the step is given no
+\* partition by it.
+\* @type: ($group, $group, $step) => Bool;
+RevokingIsGivenNothing(g, h, s) ==
+  \A m \in MemberIds :
+    SameIncarnation(g, h, s, m) /\ g.members[m].revoking # {} /\ h.members[m].revoking # {} =>
+      Held(h, m) \subseteq Held(g, m)
+
 \* H1, R1: a member that joins again owns nothing, and so has given up what it
 \* was told to.
 \* @type: ($group, $group, $step) => Bool;

@@ -38,6 +38,7 @@ TargetLegalAtInstallation == [][LegalAtInstallation(group, group')]_vars
 NeverBoth == [][NeverRevokeAndAssign(group, group', step')]_vars
 Undisturbed == [][UndisturbedIfUnchanged(group, group', step') /\ OthersUntouched(group, group', step')]_vars
 ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
+RevokingGainsNothing == [][RevokingIsGivenNothing(group, group', step')]_vars
 RejoinsAcknowledge == [][RejoinReleases(group, group', step')]_vars
 RevocationsGrow == [][RevocationGrowsBySubscription(group, group', step')]_vars
 OwnersAreAsked == [][AskedForWhatItOwns(group, group', step')]_vars

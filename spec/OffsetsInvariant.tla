@@ -1,17 +1,19 @@
 -------------------------- MODULE OffsetsInvariant --------------------------
 (***************************************************************************)
 (* The proof that fencing by the member epoch protects committed offsets   *)
-(* (O2): the invariant of the closed instance, extended by what is known of*)
-(* zombies and of commits that arrive late, is kept by every step of the   *)
-(* closed instance with offsets, and implies that a commit that is accepted*)
-(* is that of the partition's holder, whom nobody has superseded.  Epochs, *)
-(* offsets and the number of disturbances are unbounded.  It needs R9.     *)
+(* (O2): the invariant of the closed instance with its shapes              *)
+(* (ClosedShapes), extended by conditions on zombies and on commits that   *)
+(* arrive late, is kept by every step of the closed instance with offsets, *)
+(* and implies that an accepted commit is the commit of the partition's    *)
+(* holder, whom nobody has superseded.  Epochs, offsets and the number of  *)
+(* disturbances are unbounded.  The proof needs R9.  The induction is      *)
+(* closed: the shapes of the generated states hold again after a step.     *)
 (*                                                                         *)
-(* `lateCommits` begins with one commit: every conjunct speaks of one at a *)
-(* time and no action looks at two.  Members are dynamic: MCHandOverStatic *)
-(* has static ones.                                                        *)
+(* Left out: a state is generated with at most one late commit.  Each      *)
+(* conjunct speaks of one late commit, and no action looks at two.  Members*)
+(* are dynamic: MCHandOverStatic has static ones.                          *)
 (***************************************************************************)
-EXTENDS ClosedOffsets, ClosedInvariant
+EXTENDS ClosedOffsets, ClosedShapes
 
 \* Has the coordinator gone beyond this epoch of `m`, for good?
 \* @type: (Str, Int) => Bool;
@@ -34,11 +36,6 @@ ZombiesAreOld ==
 AliveAreKnown ==
   \A m \in MemberIds : Alive(m) => clients[m].epoch <= group.members[m].epoch
 
-\* H7: a join is a full request, so that no join is refused (H3).
-JoinsAreFull ==
-  /\ \A m \in MemberIds : clients[m].epoch = 0 => clients[m].report
-  /\ \A request \in late : request.epoch = 0 => request.subscription # {}
-
 \* A late commit whose epoch is still the member's is one of a process that is
 \* gone, without an heir and without a late acknowledgement: nothing that it
 \* held has been released.
@@ -53,13 +50,16 @@ LateCommitsAreFenced ==
             /\ ~commit.superseded /\ commit.partition \in Held(group, m)
             /\ \A request \in late : request.member = m => request.epoch # commit.epoch
 
-\* The conditions that the proof adds to Inv.  Inv itself is kept by every step
-\* of Next, as is proved in ClosedInvariant, and a step that is none of Next
-\* leaves all that it speaks of unchanged (CommitsLeaveInv); so only this has to
-\* be checked.
-Fence == ZombiesAreOld /\ AliveAreKnown /\ JoinsAreFull /\ LateCommitsAreFenced
+\* The shape of the late commits that AnyLateCommits generates.
+CommitShape ==
+  \A commit \in lateCommits : commit.member \in MemberIds /\ commit.partition \in Partitions
 
-OffsetInv == Inv /\ Fence
+\* The conditions that the proof adds to ShapedInv.  ShapedInv itself is kept by
+\* every step of Next, as is proved in ClosedShapes, and a step that is none of
+\* Next keeps it, too (CommitsLeaveInv); so only Fence has to be checked.
+Fence == ZombiesAreOld /\ AliveAreKnown /\ LateCommitsAreFenced /\ CommitShape
+
+OffsetInv == ShapedInv /\ Fence
 
 (***************************************************************************)
 (* Any state, field by field                                               *)
@@ -72,8 +72,9 @@ AnyLateCommits ==
     lateCommits = {commit \in {[member |-> m, epoch |-> epoch, partition |-> p, offset |-> offset,
                                 superseded |-> superseded]} : there}
 
+\* Every state of OffsetInv with at most two late requests and one late commit.
 OffsetInvInit ==
-  /\ InvInit
+  /\ ShapedInit
   /\ offsets \in [Partitions -> Int]
   /\ \E position \in [MemberIds \X Partitions -> Int] :
        positions = [m \in MemberIds |-> [p \in Partitions |-> position[<<m, p>>]]]
@@ -84,8 +85,10 @@ OffsetInvInit ==
 
 OffsetSafe == NoCommitOfASupersededOwner
 
+\* A step that is none of Next leaves all that ShapedInv speaks of as it is, but
+\* for the number of disturbances that are left.
 CommitsLeaveInv == step'.action \in {"OffsetFetch", "Consume", "OffsetCommit", "LoseCommit"} =>
-  UNCHANGED groupVars
+  UNCHANGED groupVars /\ budget' >= 0
 
 \* Controls.
 NobodyCommits == step.action = "OffsetCommit" => step.response.error # "NONE"

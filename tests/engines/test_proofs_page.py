@@ -42,3 +42,33 @@ def test_a_closed_proof_starts_from_what_it_shows(proof: str) -> None:
     if "Open" not in proof:
         generated = text.partition(f"{parts['Step']['init']} ==")[2].partition("\n\n")[0]
         assert f"/\\ {checked}" in generated
+
+
+@pytest.mark.parametrize("proof", ["ProofOffsets1", "ProofOffsets2"])
+def test_the_proof_of_commits_starts_from_what_it_and_the_closed_proof_show(proof: str) -> None:
+    parts = {entry.name.removeprefix(proof): entry.args for entry in ENTRIES if entry.name.startswith(proof)}
+    text = (ROOT / "spec" / "OffsetsInvariant.tla").read_text(encoding="utf-8")
+    assert "OffsetInv == ShapedInv /\\ Fence" in text
+    generated = text.partition(f"{parts['Step']['init']} ==")[2].partition("\n\n")[0]
+    assert "/\\ ShapedInit" in generated and "/\\ OffsetInv" in generated
+    assert (parts["Step"]["inv"], parts["Base"]["inv"]) == ("Fence", "OffsetInv")
+    assert (parts["Frame"]["inv"], parts["Frame"]["next"]) == ("CommitsLeaveInv", parts["Step"]["next"])
+    assert any(entry.name == "ProofShapes2Step" and entry.args["inv"] == "ShapedInv" for entry in ENTRIES)
+
+
+@pytest.mark.parametrize("proof", [proof for proof in PROOFS if proof.startswith("ProofKafka")])
+def test_the_proof_of_a_dialect_of_kafka_starts_from_what_it_shows(proof: str) -> None:
+    parts = {entry.name.removeprefix(proof): entry for entry in ENTRIES if entry.name.startswith(proof)}
+    text = (ROOT / "spec" / "LaggingInvariant.tla").read_text(encoding="utf-8")
+    step = parts["Step"].args
+    invariant, generated = (
+        text.partition(f"\n{name} ==")[2].partition("\n\n")[0] for name in (step["inv"], step["init"])
+    )
+    assert (step["next"], step["length"], parts["Base"].args["inv"]) == ("Next", 1, step["inv"])
+    if proof == "ProofKafka40":  # one condition more, on top of the same invariant and the same generated states
+        assert (invariant, generated) == (" LagInv /\\ NextEpochIsThere", " LagInit /\\ NextEpochIsThere")
+    else:
+        assert "/\\ Shapes" in invariant and f"/\\ {step['inv']}" in generated
+    assert parts["Implies"].args["inv"] == "LagSafe"
+    config = (ROOT / "spec" / str(parts["Step"].config)).read_text(encoding="utf-8")
+    assert f"Dialect <- {proof.removeprefix('Proof')}" in config

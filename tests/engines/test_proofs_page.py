@@ -65,7 +65,7 @@ def test_the_proof_of_a_dialect_of_kafka_starts_from_what_it_shows(proof: str) -
         text.partition(f"\n{name} ==")[2].partition("\n\n")[0] for name in (step["inv"], step["init"])
     )
     assert (step["next"], step["length"], parts["Base"].args["inv"]) == ("Next", 1, step["inv"])
-    if proof == "ProofKafka40":  # one condition more, on top of the same invariant and the same generated states
+    if proof == "ProofKafka40":  # a condition more, over the others
         assert (invariant, generated) == (" LagInv /\\ NextEpochIsThere", " LagInit /\\ NextEpochIsThere")
     else:
         assert "/\\ Shapes" in invariant and f"/\\ {step['inv']}" in generated

@@ -6,12 +6,18 @@ begins a line (EXTENDS, CONSTANTS, VARIABLES, ASSUME, type aliases) always count
 definitions of one name count both, and a bound variable that has the name of a definition makes it count.
 That errs on the side of too much. Layout does not count, and neither do branches that the model's dialect
 does not take (`canonical.py`); of the dialect itself those departures count that are said in what is left.
+
+A new name costs nothing, either: `renamed.toml` beside the modules gives an operator's former name, under
+which results were recorded, and each text is read with that name. An entry counts only where the former name
+is not used any more, so no two definitions can become one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +28,8 @@ from harness.canonical import canonical
 from harness.files import read_text
 from harness.modules import dependencies, strip_comments
 
+RENAMED: Final = "renamed.toml"
+"""File beside the modules: new name of an operator = the name under which its results were recorded."""
 _WORD: Final = re.compile(r"\w+")
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _DEFINES: Final = re.compile(r"(?:LOCAL\s+)?(\w+)\s*(?:\([^=]*?\)|\[[^=]*?\])?\s*==", re.DOTALL)
@@ -67,10 +75,15 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
     for path in dependencies(module):
         for block in _blocks(read_text(path, "The module")):
             named.setdefault(block.name, []).append(block)
+    former = _former_names(module.parent / RENAMED, (part for parts in named.values() for part in parts))
+    named = {former.get(name, name) if name else name: blocks for name, blocks in named.items()}
     config_text = strip_comments(read_text(config, "The configuration")) if config else ""
+    config_text = _WORD.sub(lambda word: former.get(word[0], word[0]), config_text)
     dialect = _dialect(named, config_text)
     always = [
-        _meaning(block, dialect) for block in named.pop(None, []) if not (dialect and _types_dialects(block))
+        _meaning(block, dialect, former)
+        for block in named.pop(None, [])
+        if not (dialect and _types_dialects(block))
     ]
     outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
     waiting = _words(" ".join(outside)).union(*(part.names for part in always))
@@ -80,12 +93,36 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         name = waiting.pop()
         if name in hashes or name not in named:
             continue
-        counted = [_meaning(block, dialect) for block in named[name]]
+        counted = [_meaning(block, dialect, former) for block in named[name]]
         hashes[name] = _hash({part.text for part in counted})
         waiting.update(*(part.names for part in counted))
         departures.update(*(part.departures for part in counted))
     hashes |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
     return dict(sorted(hashes.items()))
+
+
+def _former_names(table: Path, blocks: Iterable[_Block]) -> dict[str, str]:
+    """New name -> former name, for the entries of `renamed.toml` that hold in these blocks.
+
+    A former name that is in use still, or that two new names here would get, is left alone: a result of
+    another specification must not count.
+    """
+    if not table.is_file():
+        return {}
+    used = set[str]().union(*map(_identifiers, blocks))
+    renamed = {new: str(old) for new, old in _renamed(table.read_text()).items() if new in used}
+    shared = Counter(renamed.values())
+    return {new: old for new, old in renamed.items() if old not in used and shared[old] == 1}
+
+
+@lru_cache(maxsize=16)
+def _renamed(text: str) -> dict[str, object]:
+    return tomllib.loads(text)
+
+
+@lru_cache(maxsize=50_000)
+def _identifiers(block: _Block) -> frozenset[str]:
+    return frozenset(_words(block.code))
 
 
 def _dialect(named: Mapping[str | None, Sequence[_Block]], config: str) -> dict[str, str]:
@@ -114,14 +151,16 @@ def _types_dialects(block: _Block) -> bool:
     return any("@typeAlias: dialect =" in line for line in (*block.types, block.code))
 
 
-def _meaning(block: _Block, dialect: Mapping[str, str]) -> _Meaning:
-    return _meaning_in(block, tuple(dialect.items()))
+def _meaning(block: _Block, dialect: Mapping[str, str], former: Mapping[str, str]) -> _Meaning:
+    return _meaning_in(block, tuple(dialect.items()), tuple(former.items()))
 
 
 @lru_cache(maxsize=50_000)
-def _meaning_in(block: _Block, choices: tuple[tuple[str, str], ...]) -> _Meaning:
-    dialect = dict(choices)
-    tokens = canonical(block.code, dialect)
+def _meaning_in(
+    block: _Block, choices: tuple[tuple[str, str], ...], renamed: tuple[tuple[str, str], ...]
+) -> _Meaning:
+    dialect, former = dict(choices), dict(renamed)
+    tokens = [former.get(token, token) for token in canonical(block.code, dialect)]
     departures: set[str] = set()
     for position, token in enumerate(tokens):
         if token == "Dialect" and tokens[position + 1 : position + 2] == ["."]:

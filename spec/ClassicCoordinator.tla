@@ -179,7 +179,7 @@ ReplaceStatic(g, n, m, request) ==
      ELSE Waited("JoinGroup", "replace", m, request, Rebalance([group |-> replaced, answers |-> fenced]))
 
 \* @type: ($classicMember, $classicRequest) => Bool;
-SaysTheSame(member, request) ==
+OffersTheSame(member, request) ==
   member.protocols = request.protocols /\ member.subscription = request.subscription
 
 \* C1: a member joins again.  While the group is synchronised that aborts it (C2,
@@ -194,8 +194,8 @@ RejoinClassic(g, m, request) ==
       updated == [g EXCEPT !.members[m] = JoinsWith(member, request)]
       o == Rebalance([group |-> updated, answers |-> {}])
       now == Waited("JoinGroup", "rejoin", m, request, o)
-  IN IF \/ ~GenerationRecorded /\ g.state = "CompletingRebalance" /\ SaysTheSame(member, request)
-        \/ g.state = "Stable" /\ m # g.leader /\ SaysTheSame(member, request)
+  IN IF \/ ~GenerationRecorded /\ g.state = "CompletingRebalance" /\ OffersTheSame(member, request)
+        \/ g.state = "Stable" /\ m # g.leader /\ OffersTheSame(member, request)
      THEN ClassicHandled("JoinGroup", "current", m, request, JoinResponse(g, m, FALSE), Same(g))
      ELSE [now EXCEPT !.step.completed = @ \cup superseded]
 

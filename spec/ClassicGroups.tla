@@ -128,7 +128,7 @@ ClassicError(api, m, error) ==
   [NoClassicResponse EXCEPT !.api = api, !.error = error, !.member = m]
 
 \* @type: ($classicGroup, Str) => Set($joined);
-ToldTo(g, m) ==
+MemberListFor(g, m) ==
   IF m # g.leader THEN {}
   ELSE {[member |-> n, instance |-> g.members[n].instance, subscription |-> g.members[n].subscription] :
           n \in InGroup(g)}
@@ -137,7 +137,7 @@ ToldTo(g, m) ==
 \* @type: ($classicGroup, Str, Bool) => $classicResponse;
 JoinResponse(g, m, skip) ==
   [api |-> "JoinGroup", error |-> "NONE", member |-> m, generation |-> g.generation, type |-> g.type,
-   protocol |-> g.protocol, leader |-> g.leader, skipAssignment |-> skip, members |-> ToldTo(g, m),
+   protocol |-> g.protocol, leader |-> g.leader, skipAssignment |-> skip, members |-> MemberListFor(g, m),
    assignment |-> {}]
 
 \* @type: ($classicGroup, Str) => $classicResponse;

@@ -17,7 +17,7 @@ CONSTANTS
   InTwoSteps
 
 \* M2: a process says of which generation its claims are.
-SayingJoin(m) ==
+JoinWithGeneration(m) ==
   /\ Idle(m) /\ clients[m].phase = "join"
   /\ LET request == [NoClassicRequest EXCEPT
                        !.member = IF clients[m].known THEN m ELSE None, !.type = {"consumer"},

@@ -71,7 +71,7 @@ GenerationMonotone(g, h, s) ==
 
 \* Has a step told `m` of the generation of the group that it leaves?
 \* @type: ($classicGroup, Str, $classicStep) => Bool;
-ToldOfGeneration(h, m, s) ==
+LearnsGeneration(h, m, s) ==
   \/ m = s.member /\ s.response.error = "NONE" /\ s.response.generation = h.generation
   \/ \E a \in s.completed : a.member = m /\ a.response.error = "NONE" /\ a.response.generation = h.generation
 
@@ -82,8 +82,8 @@ ToldOfGeneration(h, m, s) ==
 BarrierHeld(g, h, s) ==
   h.generation = g.generation + 1 /\ InGroup(h) # {} /\ s.action # "FailOver" =>
     /\ h.state = "CompletingRebalance"
-    /\ \A m \in InGroup(h) : h.members[m].instance # None \/ ToldOfGeneration(h, m, s)
-    /\ ToldOfGeneration(h, h.leader, s)
+    /\ \A m \in InGroup(h) : h.members[m].instance # None \/ LearnsGeneration(h, m, s)
+    /\ LearnsGeneration(h, h.leader, s)
     /\ PendingIds(g) \cap PendingIds(h) = {} \/ s.action = "JoinTimeout"
 
 \* C1: everyone hears of the same generation, protocol and leader, and the

@@ -138,7 +138,7 @@ OwnPlace(g, m, request) == {m} \cup (IF Returns(g, request) THEN HolderOf(g, req
 
 \* A request that is heard: without an error, and the member stays.
 \* @type: ($updated) => Bool;
-Heard(updated) == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
+Succeeds(updated) == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
 
 \* Step 1, as in Coordinator, and A8.  H3: a member has assignors of one side;
 \* those that it offers take the place of the server-side one that it named.
@@ -150,7 +150,7 @@ UpdateOffering(g, c, topics, m, request, said) ==
      ELSE IF updated.kind # "unsupported"
              /\ \E offers \in said : OverlapsNone(g, c, OwnPlace(g, m, request), offers)
      THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
-     ELSE IF Heard(updated) /\ \E offers \in said : offers # NoOffers
+     ELSE IF Succeeds(updated) /\ \E offers \in said : offers # NoOffers
      THEN [updated EXCEPT !.group.members[m].assignor = ""]
      ELSE updated
 
@@ -160,7 +160,7 @@ UpdateOffering(g, c, topics, m, request, said) ==
 OffersAfter(c, m, request, updated, said) ==
   [n \in MemberIds |->
      IF n \notin Members(updated.group) THEN NoOffers
-     ELSE IF n # m \/ ~Heard(updated) THEN c.offers[n]
+     ELSE IF n # m \/ ~Succeeds(updated) THEN c.offers[n]
      ELSE IF said # {} THEN CHOOSE offers \in said : TRUE
      ELSE IF updated.kind \in {"join", "return"} \/ request.assignor # {} THEN NoOffers
      ELSE c.offers[n]]
@@ -169,7 +169,7 @@ OffersAfter(c, m, request, updated, said) ==
 \* epoch.  A member that returns (S1) is compared with its place.
 \* @type: ($group, $computation, Str, $request, $updated, Str -> Seq($offer)) => Bool;
 OffersChanged(g, c, m, request, updated, offers) ==
-  /\ Heard(updated)
+  /\ Succeeds(updated)
   /\ updated.kind # "return" => offers[m] # c.offers[m]
   /\ updated.kind = "return" => \E n \in HolderOf(g, request) : offers[m] # c.offers[n]
 
@@ -187,9 +187,9 @@ Bumped(g, updated, changed, client) ==
 \* that is gone has none; a member that takes another's place has those of the
 \* place.
 \* @type: ($group, $group, $computation, Str, $request, $updated) => (Str -> $told);
-ToldAfter(g, h, c, m, request, updated) ==
+NewsAfter(g, h, c, m, request, updated) ==
   [n \in MemberIds |->
-     IF n \notin Members(h) THEN NothingTold
+     IF n \notin Members(h) THEN NoNews
      ELSE IF n = m /\ updated.kind = "return"
      THEN LET holder == CHOOSE k \in HolderOf(g, request) : TRUE IN c.told[holder]
      ELSE c.told[n]]
@@ -198,7 +198,7 @@ ToldAfter(g, h, c, m, request, updated) ==
 \* incarnation that was chosen before.
 \* @type: ($group, $computation, $group, Str, $request, $updated, Str -> Seq($offer)) => $computation;
 ComputationAfter(g, c, h, m, request, updated, offers) ==
-  LET kept == [c EXCEPT !.offers = offers, !.told = ToldAfter(g, h, c, m, request, updated)] IN
+  LET kept == [c EXCEPT !.offers = offers, !.told = NewsAfter(g, h, c, m, request, updated)] IN
   IF c.chosen = m /\ updated.error = "NONE" /\ updated.kind \in {"join", "return"} THEN Idle(kept) ELSE kept
 
 \* Step 2: a target that is due is computed here, unless a member must do it.
@@ -206,7 +206,7 @@ ComputationAfter(g, c, h, m, request, updated, offers) ==
 \* @type: ($group, $computation, ($group, $computation) => Bool) => Bool;
 UpdateClientTarget(g, c, Then(_, _)) ==
   LET here == TargetDue(g) /\ ~ClientSide(g, c)
-      forgotten == IF here THEN [c EXCEPT !.told = [n \in MemberIds |-> NothingTold]] ELSE c
+      forgotten == IF here THEN [c EXCEPT !.told = [n \in MemberIds |-> NoNews]] ELSE c
       Settled(installed) == \E settled \in Settle(installed, forgotten) : Then(installed, settled)
   IN UpdateTarget(g, here, Settled)
 
@@ -218,13 +218,13 @@ UpdateClientTarget(g, c, Then(_, _)) ==
 \* the partitions stay; it is sent until the member has reported again.
 \* @type: ($group, $group, $computation, Str) => $group;
 News(before, after, c, m) ==
-  IF c.told[m] # NothingTold /\ after.members[m].epoch # before.members[m].epoch
+  IF c.told[m] # NoNews /\ after.members[m].epoch # before.members[m].epoch
   THEN [after EXCEPT !.members[m].acknowledged = FALSE] ELSE after
 
 \* As Handle of Coordinator, and A5: the one that was chosen is told to compute.
 \* @type: ($group, Str, $request, $updated, $group, $computation, Set(Seq($offer))) => {group: $group, computation: $computation, step: $step, clientStep: $clientStep};
 HandleOffering(before, m, request, updated, installed, c, said) ==
-  LET answers == Heard(updated)
+  LET answers == Succeeds(updated)
       handled == Handle(before, m, request, updated, installed)
       after == IF answers THEN News(updated.group, handled.group, c, m) ELSE handled.group
       response == IF answers THEN Response(updated.group, after, m, request, updated.kind)
@@ -234,7 +234,7 @@ HandleOffering(before, m, request, updated, installed, c, said) ==
       computation |-> [c EXCEPT !.notified = c.notified \/ compute],
       step |-> [handled.step EXCEPT !.response = response],
       clientStep |-> [NoClientStep EXCEPT !.offers = said, !.compute = compute,
-                        !.told = IF response.assignment # {} THEN c.told[m] ELSE NothingTold]]
+                        !.told = IF response.assignment # {} THEN c.told[m] ELSE NoNews]]
 
 (***************************************************************************)
 (* ConsumerGroupPrepareAssignment (A5, A9, A10)                            *)
@@ -302,13 +302,13 @@ Installed(g, c, carried) ==
                                                   ELSE CHOOSE m \in owner[p] : TRUE]]
 
 \* @type: ($group, $computation, $clientStep) => $computation;
-ToldByInstall(g, c, carried) ==
+NewsByInstall(g, c, carried) ==
   LET news == [error |-> 0, version |-> IF carried.metadata = "" THEN 0 ELSE 1, metadata |-> carried.metadata] IN
   [Idle(c) EXCEPT !.tried = {},
                   !.told = [m \in MemberIds |->
-                    IF m \notin Members(g) THEN NothingTold
+                    IF m \notin Members(g) THEN NoNews
                     ELSE IF carried.error # 0 THEN [c.told[m] EXCEPT !.error = carried.error]
-                    ELSE IF c.base.members[m].epoch = NotInGroup THEN NothingTold
+                    ELSE IF c.base.members[m].epoch = NotInGroup THEN NoNews
                     ELSE news]]
 
 (***************************************************************************)

@@ -55,16 +55,16 @@ NoOffers == <<>>
 \* @type: $offer;
 NoOffer == [name |-> "", min |-> 0, max |-> 0, version |-> 0, reason |-> 0, metadata |-> ""]
 \* @type: $told;
-NothingTold == [error |-> 0, version |-> 0, metadata |-> ""]
+NoNews == [error |-> 0, version |-> 0, metadata |-> ""]
 \* @type: $prepared;
 NotPrepared == [epoch |-> NotInGroup, instance |-> None, topics |-> {}, offer |-> NoOffer]
 \* @type: $base;
 NoBase == [epoch |-> 0, assignor |-> "", members |-> [m \in MemberIds |-> NotPrepared],
            metadata |-> [t \in Topics |-> 0], target |-> [p \in Partitions |-> None]]
 \* @type: $computation;
-NoComputation == [offers |-> [m \in MemberIds |-> NoOffers], told |-> [m \in MemberIds |-> NothingTold],
+NoComputation == [offers |-> [m \in MemberIds |-> NoOffers], told |-> [m \in MemberIds |-> NoNews],
                   chosen |-> None, notified |-> FALSE, prepared |-> FALSE, base |-> NoBase, tried |-> {}]
 \* @type: $clientStep;
-NoClientStep == [offers |-> {}, compute |-> FALSE, told |-> NothingTold, groupEpoch |-> 0,
+NoClientStep == [offers |-> {}, compute |-> FALSE, told |-> NoNews, groupEpoch |-> 0,
                  error |-> 0, assignment |-> {}, metadata |-> ""]
 =============================================================================

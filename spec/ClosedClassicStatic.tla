@@ -39,7 +39,7 @@ StaticInit ==
   /\ step = NoClassicStep
 
 \* @type: (Str) => Set(Str);
-InstanceSaid(m) == IF InstanceOf[m] = None THEN {} ELSE {InstanceOf[m]}
+InstanceField(m) == IF InstanceOf[m] = None THEN {} ELSE {InstanceOf[m]}
 
 \* @type: (Str, Str) => Bool;
 OneConsumer(m, n) == InstanceOf[m] # None /\ InstanceOf[m] = InstanceOf[n]
@@ -52,7 +52,7 @@ OneConsumer(m, n) == InstanceOf[m] # None /\ InstanceOf[m] = InstanceOf[n]
 StaticJoin(m) ==
   /\ Idle(m) /\ clients[m].phase = "join"
   /\ LET request == [NoClassicRequest EXCEPT !.member = IF clients[m].known THEN m ELSE None,
-                                             !.instance = InstanceSaid(m), !.type = {"consumer"},
+                                             !.instance = InstanceField(m), !.type = {"consumer"},
                                              !.protocols = ProtocolsOf[m],
                                              !.subscription = clients[m].subscription]
      IN CoordinatorStep(JoinGroup(group, m, request), {m})
@@ -60,7 +60,7 @@ StaticJoin(m) ==
 
 \* @type: (Str, Str -> Set(Set($partition))) => Bool;
 SyncsWith(m, assignments) ==
-  CoordinatorStep(SyncGroup(group, [SyncRequestOf(m, assignments) EXCEPT !.instance = InstanceSaid(m)]), {m})
+  CoordinatorStep(SyncGroup(group, [SyncRequestOf(m, assignments) EXCEPT !.instance = InstanceField(m)]), {m})
 
 \* Does `m` compute an assignment before its SyncGroup?
 \* @type: (Str) => Bool;
@@ -81,7 +81,7 @@ StaticSync(m) ==
 \* C1, S2.
 StaticHeartbeat(m) ==
   /\ Idle(m) /\ clients[m].phase = "stable"
-  /\ CoordinatorStep(ClassicHeartbeat(group, [NoClassicRequest EXCEPT !.member = m, !.instance = InstanceSaid(m),
+  /\ CoordinatorStep(ClassicHeartbeat(group, [NoClassicRequest EXCEPT !.member = m, !.instance = InstanceField(m),
                                                                       !.generation = clients[m].generation]), {m})
   /\ UNCHANGED <<topics, unseen, clients, budget, disturbed>>
 

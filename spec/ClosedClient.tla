@@ -81,7 +81,7 @@ Install(m) ==
        /\ InstallError(group, computation, m, group.members[m].epoch, carried) = "NONE"
        /\ \E installed \in {Installed(group, computation, carried)} :
             /\ group' = installed
-            /\ computation' \in Settle(installed, ToldByInstall(group, computation, carried))
+            /\ computation' \in Settle(installed, NewsByInstall(group, computation, carried))
   /\ UNCHANGED <<health, owned>>
 
 \* Each chosen member may hang or die, one after the other.
@@ -98,7 +98,7 @@ RunsOut(m) ==
 \* H8: and the session of who is dead.
 Expires(m) ==
   /\ \E removed \in {RemoveMember(group, AllTopics, m)} :
-       LET c == [computation EXCEPT !.offers[m] = NoOffers, !.told[m] = NothingTold]
+       LET c == [computation EXCEPT !.offers[m] = NoOffers, !.told[m] = NoNews]
            Then(installed, settled) == group' = installed /\ computation' = settled
        IN UpdateClientTarget(removed, c, Then)
   /\ owned' = [owned EXCEPT ![m] = {}]

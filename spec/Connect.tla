@@ -229,7 +229,7 @@ ReasonOr(reason, default) == IF reason = {} THEN default ELSE CHOOSE r \in reaso
 
 \* W2, E1: does the worker give another reason than before?
 \* @type: ($updated, $work, Str, Set(Int)) => Bool;
-SaysReason(updated, w, m, reason) ==
+WithReason(updated, w, m, reason) ==
   /\ updated.error = "NONE" /\ updated.kind # "leave"
   /\ reason # {} /\ reason # {w.reasons[m]}
 
@@ -238,7 +238,7 @@ SaysReason(updated, w, m, reason) ==
 \* @type: ($group, $work, Str -> Int, Str, $request, Set(Int)) => $updated;
 UpdateWorker(g, w, topics, m, request, reason) ==
   LET updated == UpdateMembership(g, topics, m, request) IN
-  IF SaysReason(updated, w, m, reason) /\ updated.group.epoch = g.epoch
+  IF WithReason(updated, w, m, reason) /\ updated.group.epoch = g.epoch
   THEN [updated EXCEPT !.group = BumpGroupEpoch(updated.group)]
   ELSE updated
 

@@ -58,7 +58,7 @@ IsTooOld(subscription) == \A g \in DOMAIN GenerationName : GenerationName[g] \no
 \* @type: (Set(Str)) => Int;
 GenerationIn(subscription) == CHOOSE g \in DOMAIN GenerationName : GenerationName[g] \in subscription
 \* @type: (Set(Str), Set($partition), Int) => Set(Str);
-Saying(names, owned, generation) == names \cup {ClaimName[p] : p \in owned} \cup {GenerationName[generation]}
+SubscriptionText(names, owned, generation) == names \cup {ClaimName[p] : p \in owned} \cup {GenerationName[generation]}
 \* @type: (Seq(Str)) => Set(Str);
 NamesIn(protocols) == {protocols[i] : i \in DOMAIN protocols}
 
@@ -116,19 +116,19 @@ UpgradeError(c) ==
 
 \* Everything that waits is told to join again.
 \* @type: ($classicGroup) => Set($answer);
-ToldToRejoin(c) == UNION {Classic!Unanswered(c, m, m, "REBALANCE_IN_PROGRESS") : m \in Classic!InGroup(c)}
+RejoinAnswers(c) == UNION {Classic!Unanswered(c, m, m, "REBALANCE_IN_PROGRESS") : m \in Classic!InGroup(c)}
 
 \* M1: the members that are left, in a classic group; what they hold is as if
 \* they said it now.
 \* @type: ($mixed, Str -> $words) => Str -> $classicMember;
 BroughtBack(x, words) ==
   LET back == ConvertBack(x)
-      Says(m) == Saying(TopicsIn(words[m].subscription), back.said[m], back.group.epoch)
+      Declares(m) == SubscriptionText(TopicsIn(words[m].subscription), back.said[m], back.group.epoch)
   IN [m \in MemberIds |->
         IF m \notin Members(back.group) THEN Classic!NoClassicMember
         ELSE [Classic!NoClassicMember EXCEPT
                 !.place = "member", !.instance = back.group.members[m].instance,
-                !.protocols = words[m].protocols, !.subscription = Says(m)]]
+                !.protocols = words[m].protocols, !.subscription = Declares(m)]]
 
 \* M1: the classic group of these members.  The log assigns nothing to anybody;
 \* everyone must rejoin.
@@ -177,7 +177,7 @@ DowngradedBy(x, words, m, request) ==
 StableGroup(members, protocols, instance) ==
   LET Member(m) == [Classic!NoClassicMember EXCEPT
         !.place = "member", !.instance = IF m = Classic!FirstMember(members) THEN instance ELSE None,
-        !.protocols = protocols, !.subscription = Saying(Names, {}, NoGeneration),
+        !.protocols = protocols, !.subscription = SubscriptionText(Names, {}, NoGeneration),
         !.assignment = {IF m = Classic!FirstMember(members) THEN Partitions ELSE {}}]
   IN Classic!Save([Classic!NoClassicGroup EXCEPT
        !.state = "Stable", !.generation = 1, !.type = "consumer", !.protocol = protocols[1],

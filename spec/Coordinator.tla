@@ -27,7 +27,7 @@ UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGro
 
 \* H7: the member with what the request says of it; absent says unchanged.
 \* @type: ($request, $member) => $member;
-SaidBy(request, member) ==
+ReportedBy(request, member) ==
   [member EXCEPT !.instance = TextOr(request.instance, member.instance),
                  !.subscription = ValueOr(request.subscription, member.subscription),
                  !.regex = TextOr(request.regex, member.regex),
@@ -35,7 +35,7 @@ SaidBy(request, member) ==
 
 \* A member with the fields of its join.
 \* @type: ($request) => $member;
-NewMember(request) == SaidBy(request, [NoMember EXCEPT !.epoch = 0])
+NewMember(request) == ReportedBy(request, [NoMember EXCEPT !.epoch = 0])
 
 \* @type: ($member) => Bool;
 SubscribesToNothing(member) == member.subscription = {} /\ member.regex = None
@@ -52,7 +52,7 @@ Join(g, topics, m, request) ==
 
 \* Does `new` say something else than `old` that is for the group to know (E1)?
 \* @type: ($member, $member) => Bool;
-SaysOtherwise(new, old) ==
+BumpsGroupEpoch(new, old) ==
   \/ new.subscription # old.subscription
   \/ new.regex # old.regex
   \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps = "always"
@@ -62,8 +62,8 @@ SaysOtherwise(new, old) ==
 \* @type: ($group, Str, $request) => $member;
 ReturningMember(g, n, request) ==
   IF Dialect.ReturnLeftOut = "forgotten" THEN NewMember(request)
-  ELSE SaidBy(request, [g.members[n] EXCEPT !.epoch = 0, !.previousEpoch = 0, !.assigned = {},
-                                            !.revoking = {}, !.acknowledged = FALSE])
+  ELSE ReportedBy(request, [g.members[n] EXCEPT !.epoch = 0, !.previousEpoch = 0, !.assigned = {},
+                                                !.revoking = {}, !.acknowledged = FALSE])
 
 \* S1: a join with the instance id of a member that is away takes its place;
 \* the group epoch is bumped only if something else changed.
@@ -72,7 +72,7 @@ Return(g, topics, m, request) ==
   LET n == CHOOSE k \in HolderOf(g, request) : TRUE
       member == ReturningMember(g, n, request)
       returned == TakePlace(g, n, m, member)
-      changed == \/ SaysOtherwise(member, g.members[n]) \/ PreferenceChanged(g, returned)
+      changed == \/ BumpsGroupEpoch(member, g.members[n]) \/ PreferenceChanged(g, returned)
                  \/ m # n /\ m \in Members(g)
   IN Updated(RefreshGroup(returned, topics, changed), "NONE", "return", TRUE)
 
@@ -101,9 +101,9 @@ Acknowledges(g, m, request) ==
 \* id alone is not for the group to know.
 \* @type: ($group, Str -> Int, Str, $request) => $group;
 UpdateSubscription(g, topics, m, request) ==
-  LET new == SaidBy(request, g.members[m])
+  LET new == ReportedBy(request, g.members[m])
       updated == [g EXCEPT !.members[m] = new]
-  IN RefreshGroup(updated, topics, SaysOtherwise(new, g.members[m]) \/ PreferenceChanged(g, updated))
+  IN RefreshGroup(updated, topics, BumpsGroupEpoch(new, g.members[m]) \/ PreferenceChanged(g, updated))
 
 \* H1: memberEpoch 0 from a member that the group has.
 \* @type: ($group, Str -> Int, Str, $request) => $updated;
@@ -300,7 +300,7 @@ Assign(g, m) ==
 
 \* Must `m` be told to revoke what it has too much?
 \* @type: (Set($partition), $request) => Bool;
-MustBeAsked(extra, request) ==
+AsksToRevoke(extra, request) ==
   /\ extra # {}
   /\ \/ Dialect.RevocationAsked = "always" \/ request.owned = {}
      \/ ValueOr(request.owned, {}) \cap extra # {}
@@ -310,7 +310,7 @@ ReconcileMember(g, m, request, acknowledges, said) ==
   LET member == g.members[m]
       extra == member.assigned \ TargetOf(g, m)
   IN IF member.revoking # {} /\ ~acknowledges THEN NarrowRevocation(g, m, said)
-     ELSE IF MustBeAsked(extra, request) THEN
+     ELSE IF AsksToRevoke(extra, request) THEN
        IF Dialect.AcknowledgedEpoch = "next" THEN
          [Revoke(g, m, member.assigned \ extra, extra) EXCEPT
             !.members[m].epoch = IF member.revoking # {} THEN @ + 1 ELSE @]

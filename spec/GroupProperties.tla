@@ -109,9 +109,9 @@ MetadataChanged(g, h, s) ==
   IN \/ \E m \in MemberIds \ (taken \cup returning) :
           \/ MembershipChanged(g, h, m)
           \/ Replaced(g, h, s, m)
-          \/ m \in Members(g) /\ m \in Members(h) /\ SaysOtherwise(h.members[m], g.members[m])
+          \/ m \in Members(g) /\ m \in Members(h) /\ BumpsGroupEpoch(h.members[m], g.members[m])
      \/ \E n \in taken :
-          \/ SaysOtherwise(h.members[s.member], g.members[n])
+          \/ BumpsGroupEpoch(h.members[s.member], g.members[n])
           \/ n # s.member /\ s.member \in Members(g)
      \/ g.metadata # h.metadata
      \/ PreferenceChanged(g, h)

@@ -61,7 +61,7 @@ EXTENDS Dialects
 \*   MCKafka42Migration.
 \* JoinGeneration (since kafka-4.0) M2: the generation of a JoinGroup to a
 \*   consumer group is not looked at, nor whether its member uses the consumer
-\*   protocol.  In the models: JoinThatSays in MCKafka42Migration.
+\*   protocol.  In the models: JoinFrom in MCKafka42Migration.
 \* ProtocolsMix (since kafka-4.0) M2: a LeaveGroup removes a member of the consumer
 \*   protocol, and a heartbeat of that one makes a member of the classic protocol
 \*   its own.  In the models: KafkaLeaveMixed, KafkaHandled in MCKafka42Migration.

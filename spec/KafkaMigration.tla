@@ -144,11 +144,11 @@ IsToRejoin(m) ==
 
 \* M2: a member is told to rejoin: its time to do so begins, unless it has begun.
 \* @type: (Str) => Str -> Str;
-Told(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "prepare"]
+WaitsForRejoin(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "prepare"]
 
 \* H7, R5: the fields of a JoinGroup; its generation is not looked at.
 \* @type: (Str, $classicRequest) => $request;
-JoinThatSays(m, request) ==
+JoinFrom(m, request) ==
   [NoRequest EXCEPT !.member = m, !.epoch = IF m \in Members(consumer) THEN consumer.members[m].epoch ELSE 0,
                     !.instance = request.instance, !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
 
@@ -161,7 +161,7 @@ PhasesIn(g, phases) == [m \in MemberIds |-> IF m \in Members(g) THEN phases[m] E
 \* the instance id of a member it takes its place (S1).
 \* @type: (Str, $classicRequest) => Bool;
 KafkaJoinMixed(m, request) ==
-  LET says == JoinThatSays(m, request)
+  LET says == JoinFrom(m, request)
       new == m \notin Members(consumer)
       said == [words EXCEPT ![m] = [protocols |-> request.protocols, subscription |-> request.subscription]]
   IN IF request.member = None /\ request.instance = {}
@@ -193,7 +193,7 @@ KafkaSyncMixed(m, request) ==
                ELSE IF behind THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
       synced == [phase EXCEPT ![m] = IF @ \in {"prepare", "both"} THEN "prepare" ELSE "stable"]
   IN IF error # "NONE"
-     THEN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN Told(m) ELSE phase], words,
+     THEN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN WaitsForRejoin(m) ELSE phase], words,
                      "SyncGroup", "mixed-refused", m, request, Classic!ClassicError("SyncGroup", None, error))
      ELSE Translated([Mixed EXCEPT !.phase = synced], words, "SyncGroup", "mixed", m, request,
                      [Classic!NoClassicResponse EXCEPT !.api = "SyncGroup", !.error = "NONE", !.type = "consumer",
@@ -207,7 +207,7 @@ KafkaHeartbeatMixed(m, request) ==
                ELSE IF phase[m] = "" THEN "UNKNOWN_MEMBER_ID"
                ELSE IF request.generation # consumer.members[m].epoch THEN "ILLEGAL_GENERATION"
                ELSE IF IsToRejoin(m) THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
-  IN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN Told(m) ELSE phase], words,
+  IN Translated([Mixed EXCEPT !.phase = IF error = "REBALANCE_IN_PROGRESS" THEN WaitsForRejoin(m) ELSE phase], words,
                 "ClassicHeartbeat", "mixed", m, request, Classic!ClassicError("Heartbeat", None, error))
 
 \* A member goes; the next target is the next heartbeat's (E2).
@@ -237,7 +237,7 @@ KafkaLeaveMixed(m, request) ==
 \* C1, M1: nothing is left of a consumer group without members as somebody joins
 \* with the classic protocol.
 \* @type: (Str, $classicRequest) => Bool;
-KafkaAskToJoin(m, request) ==
+KafkaTakeJoin(m, request) ==
   IF Members(consumer) # {} THEN KafkaJoinMixed(m, request)
   ELSE LET group == IF Exists(consumer) THEN Classic!NoClassicGroup ELSE classic
        IN KafkaClassic(group, Classic!JoinGroup(group, m, request))
@@ -252,15 +252,15 @@ KafkaJoinRequest ==
         request == [Classic!NoClassicRequest EXCEPT
                       !.member = m, !.instance = {instance} \ {None}, !.type = {"consumer"},
                       !.protocols = protocols,
-                      !.subscription = Saying(Names, owned, generation)]
+                      !.subscription = SubscriptionText(Names, owned, generation)]
     IN /\ generation = NoGeneration => owned = {}
        /\ IsClassic /\ generation # NoGeneration =>
             generation <= classic.generation /\ generation + StaleBy >= classic.generation
        /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
-       /\ \/ instance = None /\ ~(Exists(consumer) /\ Members(consumer) = {}) /\ KafkaAskToJoin(m, request)
+       /\ \/ instance = None /\ ~(Exists(consumer) /\ Members(consumer) = {}) /\ KafkaTakeJoin(m, request)
           \/ /\ stranger /\ generation = NoGeneration
              /\ instance # None => Members(consumer) # {}
-             /\ KafkaAskToJoin(m, [request EXCEPT !.member = None])
+             /\ KafkaTakeJoin(m, [request EXCEPT !.member = None])
 
 KafkaSyncRequest ==
   \E m \in MemberIds, generation \in RequestGenerations, assignments \in Assignments :
@@ -328,7 +328,7 @@ KafkaConsumerRequest(m, request) ==
   IF IsClassic
   THEN IF request.epoch # 0 THEN Refused(m, request, UnknownError(consumer))
        ELSE \E x \in {KafkaUpgraded(classic)} :
-              KafkaHandled(x, SaidInClassic, m, request, ToldToRejoin(classic), x.group)
+              KafkaHandled(x, ClassicWords, m, request, RejoinAnswers(classic), x.group)
   ELSE KafkaHandled(Mixed, words, m, request, {}, NoGroup)
 
 KafkaConsumerJoinRequest ==

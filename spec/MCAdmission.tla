@@ -49,7 +49,7 @@ ActiveKeepsNoOldOffsets ==
   admission.state = "active" => \A p \in Partitions : topics[p[1]] = -1 => offsets[p] = -1
 
 Heartbeats == {"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily"}
-Asks == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch", "DeleteGroups"}
+IsRequest == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch", "DeleteGroups"}
 RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
                 "COORDINATOR_NOT_AVAILABLE"}
 
@@ -57,7 +57,7 @@ RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "N
 \* the coordinator's state; then that state is told; nobody else hears of
 \* either.
 RefusedExactly ==
-  [][Asks =>
+  [][IsRequest =>
        LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE"
                     ELSE IF step'.action = "DeleteGroups" THEN "DELETE" ELSE "READ"
            error == step'.response.error
@@ -69,7 +69,7 @@ RefusedExactly ==
 
 \* H5: a client that is refused so is told nothing else, and changes nothing.
 RefusalsSayAndChangeNothing ==
-  [][Asks /\ step'.response.error \in RefusedWith =>
+  [][IsRequest /\ step'.response.error \in RefusedWith =>
        /\ UNCHANGED <<group, topics, offsets, admission>>
        /\ step'.response.assignment = {} /\ step'.response.member = "" /\ step'.response.epoch = 0
        /\ step'.offset \in {0, -1}]_admissionVars

@@ -88,7 +88,7 @@ ChosenCovers ==
 
 \* A member that is gone has left nothing.
 NothingOfStrangers ==
-  \A m \in MemberIds \ Members(group) : computation.offers[m] = <<>> /\ computation.told[m] = NothingTold
+  \A m \in MemberIds \ Members(group) : computation.offers[m] = <<>> /\ computation.told[m] = NoNews
 
 (***************************************************************************)
 (* Step properties                                                         *)

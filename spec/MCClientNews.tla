@@ -49,12 +49,12 @@ NewsSpec == ClientInit /\ [][NewsNext]_clientVars
 
 \* R5, H9: a member whose epoch advances gets the metadata or the error of its
 \* target with its partitions, also where these stay.
-TellsNews ==
+SendsNews ==
   Does("Heartbeat") /\ Accepted =>
     LET m == step'.member IN
-    computation'.told[m] # NothingTold /\ group'.members[m].epoch # group.members[m].epoch =>
+    computation'.told[m] # NoNews /\ group'.members[m].epoch # group.members[m].epoch =>
       step'.response.assignment # {} /\ clientStep'.told = computation'.told[m]
-NewsIsTold == [][TellsNews]_clientVars
+NewsIsTold == [][SendsNews]_clientVars
 
 \* R5: and again with each answer, until the member has reported.
 RepeatsNews ==

@@ -38,19 +38,19 @@ ProtocolOK == ProtocolOfAll(group) /\ SomeProtocolOfAll(group)
 \* few steps far: m1 owns all and leads, m2 has joined, nothing is handed out yet.
 CoopSafe == TypeOK /\ OwnedByOneMember /\ HandedOutWhenFree /\ EagerOwnsNothingBetween
 \* @type: (Str) => Set(Str);
-SaidBy(m) == IF m = "m1" THEN OneTopic \cup Claims(TwoPartitions) ELSE OneTopic
+ReportedBy(m) == IF m = "m1" THEN OneTopic \cup Claims(TwoPartitions) ELSE OneTopic
 BeforeHandOut ==
   /\ group = Save([NoClassicGroup EXCEPT
        !.state = "CompletingRebalance", !.generation = 2, !.type = "consumer", !.leader = "m1",
        !.protocol = "cooperative-sticky",
        !.members = [m \in TwoMembers |->
           [NoClassicMember EXCEPT !.place = "member", !.protocols = Assignors["new"],
-                                  !.subscription = SaidBy(m), !.owesSync = TRUE]]])
+                                  !.subscription = ReportedBy(m), !.owesSync = TRUE]]])
   /\ clients = [m \in TwoMembers |->
        [up |-> TRUE, known |-> TRUE, phase |-> "sync", generation |-> 2, subscription |-> OneTopic,
         owned |-> IF m = "m1" THEN TwoPartitions ELSE {},
         leads |-> IF m = "m2" THEN {}
-                  ELSE {[member |-> n, instance |-> None, subscription |-> SaidBy(n)] : n \in TwoMembers}]]
+                  ELSE {[member |-> n, instance |-> None, subscription |-> ReportedBy(n)] : n \in TwoMembers}]]
   /\ topics = InitialTopics
   /\ unseen = FALSE
   /\ responses = [m \in TwoMembers |-> {}]

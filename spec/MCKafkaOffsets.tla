@@ -19,7 +19,7 @@ MCCommitEpochs == 0..(MaxEpoch + 1)
 
 \* O1, O2.
 CommitByPartition ==
-  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
+  /\ \E m \in Senders, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
        LET error == CommitErrorOf(group, partitionEpochs, m, epoch, p) IN
        /\ p[2] < topics[p[1]]
        /\ offsets' = Commit(offsets, p, offset, error)

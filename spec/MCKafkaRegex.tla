@@ -39,7 +39,7 @@ SubscribedTargetOf(g, m) ==
 
 \* E1: another expression is for the group to know once it is resolved.
 \* @type: ($member, $member) => Bool;
-ResolvesOtherwise(new, old) ==
+BumpsWhenResolved(new, old) ==
   \/ new.subscription # old.subscription
   \/ new.regex # old.regex /\ ResolvedTopicsOf(new) # ResolvedTopicsOf(old)
   \/ new.assignor # old.assignor /\ Dialect.AssignorChangeBumps = "always"

@@ -25,7 +25,7 @@ SnapshotIsTheGroup == Loaded(LogOf(group)) = AfterFailOver(group)
 \* P1: a key is written once, one current assignment a step, and only what
 \* differs, but for a member that is another with the same id.
 \* @type: (Set($record), Set($record), Bool) => Bool;
-OnlyWhatDiffers(records, before, replaces) ==
+OnlyDifferences(records, before, replaces) ==
   /\ \A r \in records, q \in records : SameKey(r, q) => r = q
   /\ Cardinality({r \in records : r.type = CurrentAssignment /\ r.value # {}}) <= 1
   /\ \A r \in records : ~replaces => r.value # LastValue(before, r.type, r.member)
@@ -52,7 +52,7 @@ StepsAreLogged ==
          replaces == step'.action \in {"Rejoin", "Return"}
      IN IF records = {} THEN AfterFailOver(group') = AfterFailOver(group)
         ELSE /\ Loaded(Appended(before, records)) = AfterFailOver(group')
-             /\ OnlyWhatDiffers(records, before, replaces)
+             /\ OnlyDifferences(records, before, replaces)
              /\ \A torn \in TornWrites(records) \ {{}} :
                   \E loaded \in {Loaded(Appended(before, torn))} :
                     TornIsSafe(loaded) /\ (Decided(torn) => TargetFollows(loaded, topics'))]_vars

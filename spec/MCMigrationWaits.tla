@@ -33,7 +33,7 @@ Rejoins ==
   \E m \in ThreeMembers, generation \in RequestGenerations :
     LET request == [Classic!NoClassicRequest EXCEPT !.member = m] IN
     \/ JoinMixed(m, [request EXCEPT !.type = {"consumer"}, !.protocols = <<"range">>,
-                                    !.subscription = Saying(Names, {}, generation)])
+                                    !.subscription = SubscriptionText(Names, {}, generation)])
     \/ SyncMixed(m, [request EXCEPT !.generation = generation])
 
 \* The fourth joins, then the others rejoin.  All is for the first.

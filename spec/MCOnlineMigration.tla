@@ -74,7 +74,7 @@ OfC(generation) == [Classic!NoClassicRequest EXCEPT !.member = "c", !.generation
 \* @type: (Int) => Bool;
 Rejoins(generation) ==
   JoinMixed("c", [Classic!NoClassicRequest EXCEPT !.member = "c", !.type = {"consumer"}, !.protocols = <<"range">>,
-                                                  !.subscription = Saying(Names, {}, generation)])
+                                                  !.subscription = SubscriptionText(Names, {}, generation)])
 
 Study ==
   \/ place = 1 /\ JoinsAs("A", {"i"})

@@ -62,7 +62,7 @@ NobodyEnds(g, h, s) == {}
 
 \* Without R3: a process uses what is pending, too.
 \* @type: ($client, $response) => $client;
-UsesWhatIsPending(client, response) ==
+UsesPending(client, response) ==
   IF response.error # "NONE" THEN NewClient(client.subscription)
   ELSE LET told == IF response.assignment = {} THEN client.told
                    ELSE UNION {a.assigned \cup a.pending : a \in response.assignment}

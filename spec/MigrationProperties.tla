@@ -250,14 +250,14 @@ UpgradeKeepsAssignments ==
 \* generation.
 UpgradeKeepsClaims ==
   [][Upgrades /\ classic.generation > 0 =>
-       LET Says(m, p) == p \in ClaimedIn(classic.members[m].subscription)
+       LET Declares(m, p) == p \in ClaimedIn(classic.members[m].subscription)
            Since(m) == GenerationIn(classic.members[m].subscription)
            Has(m, p) == ~classic.members[m].joining /\ p \in SavedAssignment(classic, m)
        IN \A p \in Partitions :
-            /\ (\E m \in Kept(classic) : Says(m, p)) => \E m \in Kept(classic) : p \in Held(converted', m)
+            /\ (\E m \in Kept(classic) : Declares(m, p)) => \E m \in Kept(classic) : p \in Held(converted', m)
             /\ \A m \in Kept(classic) : p \in Held(converted', m) =>
                  \/ Has(m, p)
-                 \/ Says(m, p) /\ \A n \in Kept(classic) : Says(n, p) => Since(n) <= Since(m)]_vars
+                 \/ Declares(m, p) /\ \A n \in Kept(classic) : Declares(n, p) => Since(n) <= Since(m)]_vars
 
 \* M1: the epochs are the generation; everyone who has been in it is a member that
 \* says what it said, with its target held; who then joins bumps the epoch, except

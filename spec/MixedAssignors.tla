@@ -88,7 +88,7 @@ JoinOffering(x, said, m, offers, answers, through) ==
   \E c \in {ComputationOf(x, said)} :
   \E updated \in {UpdateJoiningOffers(x, c, m, request, offers)} :
     LET before == IF c.chosen = m THEN Idle(c) ELSE c
-        joined == [before EXCEPT !.offers[m] = offers, !.told[m] = NothingTold]
+        joined == [before EXCEPT !.offers[m] = offers, !.told[m] = NoNews]
         Answer(installed, settled) ==
           \E h \in {HandleOffering(x.group, m, request, updated, installed, settled, {offers})} :
             /\ IsConsumer(AfterHeartbeat(x, m, h.group, h.step.response), said, h.step,
@@ -104,7 +104,7 @@ JoinOffering(x, said, m, offers, answers, through) ==
 JoinsOffering(m, offers) ==
   IF IsClassic
   THEN \E x \in {Upgraded(classic, topics)} :
-         JoinOffering(x, SaidInClassic, m, offers, ToldToRejoin(classic), x.group)
+         JoinOffering(x, ClassicWords, m, offers, RejoinAnswers(classic), x.group)
   ELSE JoinOffering(Mixed, words, m, offers, {}, NoGroup)
 
 OfferingJoin == \E m \in MemberIds, offers \in OfferLists : JoinsOffering(m, offers)
@@ -134,7 +134,7 @@ Installs(assignment) ==
   IN /\ computation.prepared
      /\ InstallError(consumer, computation, computation.chosen, consumer.members[computation.chosen].epoch,
                      carried) = "NONE"
-     /\ computation' \in Settle(installed, ToldByInstall(consumer, computation, carried))
+     /\ computation' \in Settle(installed, NewsByInstall(consumer, computation, carried))
      /\ clientStep' = carried
      /\ IsConsumer(FollowPhases([Mixed EXCEPT !.group = installed]), words, Computes("InstallAssignment"),
                    NoRequestOf("InstallAssignment", computation.chosen), NoGroup)
@@ -165,7 +165,7 @@ Rejoins(m, generation, owned) ==
   /\ Exists(consumer) /\ phase[m] # ""
   /\ JoinMixed(m, [Classic!NoClassicRequest EXCEPT
                      !.member = m, !.type = {"consumer"}, !.protocols = words[m].protocols,
-                     !.subscription = Saying(Names, owned, generation) \cup ({UserData} \cap words[m].subscription)])
+                     !.subscription = SubscriptionText(Names, owned, generation) \cup ({UserData} \cap words[m].subscription)])
   /\ Undisturbed
 
 \* M2: it gets its assignment.
@@ -192,9 +192,9 @@ FollowsItsProtocol ==
 \* @type: (Set(Str), Seq(Str), Set(Str), Str -> Int) => Bool;
 StartsWith(members, protocols, have, counts) ==
   /\ LET stable == StableGroup(members, protocols, None)
-         Said(m) == stable.members[m].subscription \cup (IF m \in have THEN {UserData} ELSE {})
+         ReportOf(m) == stable.members[m].subscription \cup (IF m \in have THEN {UserData} ELSE {})
      IN classic = Classic!Save([stable EXCEPT !.members = [m \in MemberIds |->
-          IF m \in members THEN [stable.members[m] EXCEPT !.subscription = Said(m)] ELSE stable.members[m]]])
+          IF m \in members THEN [stable.members[m] EXCEPT !.subscription = ReportOf(m)] ELSE stable.members[m]]])
   /\ consumer = NoGroup /\ phase = NoPhases /\ words = [m \in MemberIds |-> NoWords]
   /\ topics = counts
   /\ step = NoStep /\ classicStep = Classic!NoClassicStep /\ converted = NoGroup
@@ -212,8 +212,8 @@ AssignorNext == OfferingJoin \/ PrepareAssignment \/ InstallAssignment \/ Offeri
 
 \* Subscriptions of the others that use the classic protocol.
 \* @type: (Str) => Set($words);
-SaidByOthers(m) ==
-  IF IsClassic THEN {SaidInClassic[n] : n \in Kept(classic) \ {m}}
+WordsOfOthers(m) ==
+  IF IsClassic THEN {ClassicWords[n] : n \in Kept(classic) \ {m}}
   ELSE {words[n] : n \in {k \in MemberIds \ {m} : phase[k] # ""}}
 
 \* M4: a join is refused exactly where it offers an assignor that begins above
@@ -221,7 +221,7 @@ SaidByOthers(m) ==
 UnreadableIsRefused ==
   [][step'.action \in {"Join", "Rejoin"} =>
        \A offers \in clientStep'.offers :
-         LET unreadable == \E i \in DOMAIN offers, said \in SaidByOthers(step'.member) :
+         LET unreadable == \E i \in DOMAIN offers, said \in WordsOfOthers(step'.member) :
                offers[i].min >= 0 /\ UserData \in said.subscription
          IN /\ (step'.response.error = "INVALID_REQUEST") = unreadable
             /\ unreadable => UNCHANGED assignorView]_assignorVars

@@ -63,18 +63,18 @@ TakeOffset(action, m, epoch, p, offset, error) ==
   /\ UNCHANGED <<consumer, phase, words, classic, topics>>
 
 \* Senders: a member id, or none.
-Askers == MemberIds \cup {None}
+Senders == MemberIds \cup {None}
 
 \* O1, O2.
 OffsetCommit ==
-  \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
+  \E m \in Senders, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
     LET error == FirstError(MixedCommitError(m, epoch), PartitionError(topics, p)) IN
     /\ offsets' = Commit(offsets, p, offset, error)
     /\ TakeOffset("OffsetCommit", m, epoch, p, offset, error)
 
 \* O1, O4: `step.offset` is what the fetch answers.
 OffsetFetch ==
-  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
+  /\ \E m \in Senders, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
        LET error == FirstError(MixedFetchError(m, epoch), PartitionError(topics, p)) IN
        TakeOffset("OffsetFetch", m, epoch, p, Fetch(offsets, p, error), error)
   /\ UNCHANGED offsets

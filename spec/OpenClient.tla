@@ -99,7 +99,7 @@ Installing(m, epoch, carried) ==
   /\ IF error # "NONE" THEN UNCHANGED <<group, computation>>
      ELSE /\ group' = Installed(group, computation, carried)
           /\ computation' \in Settle(Installed(group, computation, carried),
-                                     ToldByInstall(group, computation, carried))
+                                     NewsByInstall(group, computation, carried))
   /\ step' = ComputeStep("InstallAssignment", m, epoch, error)
   /\ clientStep' = carried
   /\ UNCHANGED topics
@@ -125,7 +125,7 @@ ClientEvent(changed, c, newStep) ==
 \* @type: ($group, $computation) => $computation;
 OfMembers(g, c) ==
   [c EXCEPT !.offers = [m \in MemberIds |-> IF m \in Members(g) THEN c.offers[m] ELSE NoOffers],
-            !.told = [m \in MemberIds |-> IF m \in Members(g) THEN c.told[m] ELSE NothingTold]]
+            !.told = [m \in MemberIds |-> IF m \in Members(g) THEN c.told[m] ELSE NoNews]]
 
 \* H8, R4.
 ClientSessionTimeout ==

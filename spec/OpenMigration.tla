@@ -160,7 +160,7 @@ FencedError(m, request) ==
   ELSE IF Holds(request) = {} THEN "UNKNOWN_MEMBER_ID" ELSE "FENCED_INSTANCE_ID"
 
 \* @type: (Str, $classicRequest) => $request;
-HeartbeatThatSays(m, request) ==
+HeartbeatFrom(m, request) ==
   [NoRequest EXCEPT !.member = m, !.epoch = GenerationIn(request.subscription), !.instance = request.instance,
                     !.owned = {ClaimedIn(request.subscription)}, !.subscription = {TopicsIn(request.subscription)}]
 
@@ -199,7 +199,7 @@ JoinMixed(m, request) ==
                      Classic!ClassicError("JoinGroup", m, "MEMBER_ID_REQUIRED"))
      ELSE IF Holds(request) # {} /\ Members(consumer) \ ClassicMembers(Mixed) = Holds(request)
      THEN \E n \in Holds(request) : TakeClassic(DowngradedBy(WithoutMember(Mixed, n), words, m, request))
-     ELSE \E says \in {HeartbeatThatSays(m, request)} :
+     ELSE \E says \in {HeartbeatFrom(m, request)} :
           \E updated \in {IF Holds(request) = {} THEN UpdateJoining(Mixed, topics, m, says)
                           ELSE Return(consumer, topics, m, [says EXCEPT !.epoch = 0])} :
             LET Install(installed) ==
@@ -259,7 +259,7 @@ LeaveMixed(m, request) ==
 \* C1, M2: with a member id, or without one: then the coordinator makes one that
 \* nobody has.
 \* @type: (Str, $classicRequest) => Bool;
-AskToJoin(m, request) ==
+TakeJoin(m, request) ==
   IF Exists(consumer) THEN JoinMixed(m, request) ELSE TakeClassic(Classic!JoinGroup(classic, m, request))
 
 JoinRequest ==
@@ -268,14 +268,14 @@ JoinRequest ==
     LET stranger == classic.members[m].place = "" /\ m \notin Members(consumer)
         request == [Classic!NoClassicRequest EXCEPT
                       !.member = m, !.instance = {instance} \ {None}, !.type = {type}, !.protocols = protocols,
-                      !.subscription = IF old THEN Names ELSE Saying(Names, owned, generation)]
+                      !.subscription = IF old THEN Names ELSE SubscriptionText(Names, owned, generation)]
     IN /\ generation = NoGeneration => owned = {}
        /\ old => generation = NoGeneration
        /\ IsClassic /\ generation # NoGeneration =>
             generation <= classic.generation /\ generation + StaleBy >= classic.generation
        /\ ~IsClassic /\ ~Exists(consumer) => generation = NoGeneration
-       /\ \/ instance = None /\ AskToJoin(m, request)
-          \/ stranger /\ generation = NoGeneration /\ AskToJoin(m, [request EXCEPT !.member = None])
+       /\ \/ instance = None /\ TakeJoin(m, request)
+          \/ stranger /\ generation = NoGeneration /\ TakeJoin(m, [request EXCEPT !.member = None])
 
 \* C1, M2: an assignment means something only if it comes from the leader of a
 \* classic group.
@@ -337,7 +337,7 @@ Refused(m, request, error) ==
 
 \* Subscriptions of the members of a classic group.
 \* @type: Str -> $words;
-SaidInClassic ==
+ClassicWords ==
   [m \in MemberIds |-> [protocols |-> classic.members[m].protocols, subscription |-> classic.members[m].subscription]]
 
 \* H1, H5, M1: a join converts a classic group; anything else is not for it, nor
@@ -347,7 +347,7 @@ ConsumerRequest(m, request) ==
   IF IsClassic
   THEN IF request.epoch # 0 THEN Refused(m, request, UnknownError(consumer))
        ELSE IF UpgradeError(classic) # "NONE" THEN Refused(m, request, UpgradeError(classic))
-       ELSE \E x \in {Upgraded(classic, topics)} : Handled(x, SaidInClassic, m, request, ToldToRejoin(classic), x.group)
+       ELSE \E x \in {Upgraded(classic, topics)} : Handled(x, ClassicWords, m, request, RejoinAnswers(classic), x.group)
   ELSE IF request.epoch # 0 /\ phase[m] # "" THEN Refused(m, request, "UNKNOWN_MEMBER_ID")
   ELSE Handled(Mixed, words, m, request, {}, NoGroup)
 

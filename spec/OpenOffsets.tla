@@ -24,11 +24,11 @@ offsetView == <<view, offsets>>
 OffsetInit == Init /\ offsets = NoOffsets
 
 \* Senders: a member id, or none.
-Askers == MemberIds \cup {None}
+Senders == MemberIds \cup {None}
 
 \* O1, O2.
 OffsetCommit ==
-  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
+  /\ \E m \in Senders, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions, offset \in OffsetValues :
        LET error == FirstError(CommitError(group, m, epoch), PartitionError(topics, p)) IN
        /\ offsets' = Commit(offsets, p, offset, error)
        /\ step' = OffsetStep("OffsetCommit", m, epoch, p, offset, error)
@@ -36,7 +36,7 @@ OffsetCommit ==
 
 \* O1, O4: `step.offset` is what the fetch answers.
 OffsetFetch ==
-  /\ \E m \in Askers, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
+  /\ \E m \in Senders, epoch \in CommitEpochs \cup {NoEpoch}, p \in Partitions :
        LET error == FirstError(AnyFetchError(group, m, epoch), PartitionError(topics, p)) IN
        step' = OffsetStep("OffsetFetch", m, epoch, p, Fetch(offsets, p, error), error)
   /\ UNCHANGED <<group, topics, offsets>>

@@ -71,19 +71,19 @@ RecordedFirst(members) ==
 
 \* Texts that members have sent for some protocols.
 \* @type: (Set(Str), Set(Str)) => Set(Str);
-SaidFor(protocols, subscription) == {text \in subscription : ProtocolOf[text] \in protocols}
+TextsFor(protocols, subscription) == {text \in subscription : ProtocolOf[text] \in protocols}
 
 \* A response as it travels: a leader is told what is for the protocol of the generation.
 \* @type: ($classicResponse) => $classicResponse;
-Told(response) ==
+ResponseAsShown(response) ==
   IF response.error = "NONE" /\ response.api = "JoinGroup"
   THEN [response EXCEPT !.members =
-          {[one EXCEPT !.subscription = SaidFor({response.protocol}, one.subscription)] : one \in response.members}]
+          {[one EXCEPT !.subscription = TextsFor({response.protocol}, one.subscription)] : one \in response.members}]
   ELSE IF response.error \in {"", "NONE"} /\ response.api \in {"", "SyncGroup"} THEN response
   ELSE ClassicError(response.api, IF response.api = "JoinGroup" THEN response.member ELSE None, response.error)
 
 \* @type: (Set($answer)) => Set($answer);
-ToldAnswers(answers) == {[one EXCEPT !.response = Told(one.response)] : one \in answers}
+AnswersAsShown(answers) == {[one EXCEPT !.response = ResponseAsShown(one.response)] : one \in answers}
 
 \* @type: ($classicMember, $seenClassicMember) => Bool;
 LooksLikeMember(member, seen) ==
@@ -92,7 +92,7 @@ LooksLikeMember(member, seen) ==
        /\ \A instance \in seen.instance : member.instance = instance
        /\ \A protocols \in seen.protocols : member.protocols = protocols
        /\ \A subscription \in seen.subscription :
-            SaidFor({member.protocols[i] : i \in DOMAIN member.protocols}, member.subscription) = subscription
+            TextsFor({member.protocols[i] : i \in DOMAIN member.protocols}, member.subscription) = subscription
        /\ \A assignment \in seen.assignment : member.assignment = assignment
        /\ \A fresh \in seen.fresh : member.fresh = fresh
        /\ \A joining \in seen.joining : member.joining = joining
@@ -111,8 +111,8 @@ LooksLike(g, seen) ==
 
 \* Has the step that is taken the line's response, answers and state?
 Fits ==
-  /\ \A response \in Line.response : Told(step'.response) = response
-  /\ \A answers \in Line.completed : ToldAnswers(due \cup step'.completed) = answers
+  /\ \A response \in Line.response : ResponseAsShown(step'.response) = response
+  /\ \A answers \in Line.completed : AnswersAsShown(due \cup step'.completed) = answers
   /\ \A seen \in Line.seen : LooksLike(group', seen)
 
 (***************************************************************************)

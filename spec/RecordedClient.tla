@@ -225,7 +225,7 @@ Breaks(known) ==
 
 \* Every epoch that an answer told the member, taken in or not.
 \* @type: Set(Int);
-EverTold ==
+EpochsReceived ==
   UNION {{answer.epoch : answer \in {told \in Lines[i].answer : told.error = "NONE"}}
            : i \in {j \in 1..at : Lines[j].does = "Heartbeat"}}
 
@@ -233,7 +233,7 @@ EverTold ==
 \* Behind a heartbeat on its connection that is one since the last join.
 OffsetsWithItsEpoch ==
   /\ Line.named
-  /\ Sent.epoch \in EverTold
+  /\ Sent.epoch \in EpochsReceived
   /\ Follows /\ epochs # {} /\ because # "left"
      => Sent.epoch \in epochs \cup {answer.epoch : answer \in responses[Me]}
 
@@ -292,7 +292,7 @@ ArriveLate ==
   /\ UNCHANGED <<clients, responses, because, connection, epochs, since>>
 
 \* O2, O4.
-AskForOffsets ==
+RequestOffsets ==
   /\ Line.does \in {"Commit", "Fetch"}
   /\ Judge(IF OffsetsWithItsEpoch THEN {}
            ELSE {IF Line.does = "Commit" THEN "CommitsWithItsEpoch" ELSE "FetchesOffsetsWithItsEpoch"})
@@ -320,7 +320,7 @@ RecordedInit ==
 
 RecordedNext ==
   /\ 0 <= at /\ at < Len(Lines)
-  /\ SendHeartbeat \/ SendLeave \/ ArriveLate \/ AskForOffsets \/ JoinAsAnother
+  /\ SendHeartbeat \/ SendLeave \/ ArriveLate \/ RequestOffsets \/ JoinAsAnother
   /\ UNCHANGED <<run, group, topics, late, zombies, budget, step>>
 
 RecordedSpec == RecordedInit /\ [][RecordedNext]_recordedVars

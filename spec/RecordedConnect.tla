@@ -65,7 +65,7 @@ ConnectorsIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u
 
 \* The response of the step that is taken.
 \* @type: $told;
-Told ==
+ResponseAsShown ==
   LET prepared == step'.action = "PrepareAssignment" /\ step'.response.error = "NONE" IN
   [error |-> step'.response.error, epoch |-> step'.response.epoch,
    assigned |-> {one.assigned : one \in step'.response.assignment}, compute |-> call'.compute,
@@ -98,7 +98,7 @@ LooksLike(g, w, seen) ==
 
 \* Has the step that is taken the line's response and state?
 Fits ==
-  /\ \A response \in Line.response : Told = response
+  /\ \A response \in Line.response : ResponseAsShown = response
   /\ \A seen \in Line.seen : LooksLike(group', work', seen)
 
 \* Is it the line's event?

@@ -63,7 +63,7 @@ CannotBeConverted(c) ==
 \* @type: (Str, $request) => Bool;
 RefusedWhileWaiting(m, request) ==
   LET x == KafkaUpgraded(classic) IN
-  /\ ToldToRejoin(classic) # {}
+  /\ RejoinAnswers(classic) # {}
   /\ ~Replaces(x, request)
   /\ UpdateMember(x.group, topics, m, request).error # "NONE"
 
@@ -113,7 +113,7 @@ KafkaCommitErrors(m, generation) ==
 
 RecordedKafkaRequest ==
   \/ Line.does = "Request" /\ KafkaConsumerRequest(Line.member, Line.request)
-  \/ Line.does = "JoinGroup" /\ KafkaAskToJoin(Line.member, Line.asked)
+  \/ Line.does = "JoinGroup" /\ KafkaTakeJoin(Line.member, Line.asked)
   \/ /\ Line.does = "SyncGroup"
      /\ IF Exists(consumer) THEN KafkaSyncMixed(Line.member, Line.asked)
         ELSE KafkaClassic(classic, Classic!SyncGroup(classic, Line.asked))
@@ -138,7 +138,7 @@ RecordedKafkaEvent ==
 \* R5: an assignment that has not changed is sent where the request is whole: it has a
 \* rebalance time-out, too, of which a request of the model knows nothing.
 \* @type: $response;
-ToldByKafka ==
+SentByKafka ==
   LET member == consumer'.members[Line.member] IN
   IF /\ Line.does = "Request" /\ Line.request.epoch > 0 /\ ~Line.whole
      /\ member.assigned = consumer.members[Line.member].assigned
@@ -153,7 +153,7 @@ OutlivedNow ==
 RecordedKafkaLine ==
   /\ RecordedKafkaRequest \/ RecordedKafkaEvent
   /\ outlived' = OutlivedNow
-  /\ IF Bearable THEN kafkaTold' = ToldByKafka /\ Judge(kafkaTold') /\ beyond' = FALSE ELSE GoBeyond
+  /\ IF Bearable THEN kafkaTold' = SentByKafka /\ Judge(kafkaTold') /\ beyond' = FALSE ELSE GoBeyond
 
 RecordedKafkaInit == RecordedInit /\ outlived = FALSE /\ beyond = FALSE /\ kafkaTold = NoResponse
 

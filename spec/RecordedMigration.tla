@@ -97,13 +97,13 @@ RecordedFirst(members) ==
 
 \* A response as it travels: in an error little is.
 \* @type: ($classicResponse) => $classicResponse;
-AsTold(response) ==
+ShownInMigration(response) ==
   IF response.error \in {"", "NONE"} /\ response.api \in {"", "JoinGroup", "SyncGroup"} THEN response
   ELSE Classic!ClassicError(response.api, IF response.api = "JoinGroup" THEN response.member ELSE None,
                             response.error)
 
 \* @type: (Set($answer)) => Set($answer);
-ToldAnswers(answers) == {[one EXCEPT !.response = AsTold(one.response)] : one \in answers}
+AnswersAsShown(answers) == {[one EXCEPT !.response = ShownInMigration(one.response)] : one \in answers}
 
 \* @type: ($member, $seenMixedMember) => Bool;
 LooksLikeMember(member, seen) ==
@@ -172,8 +172,8 @@ LooksLikeOld(g, seen) ==
 \* @type: ($response) => Bool;
 Fits(told) ==
   /\ \A response \in Line.response : told = response
-  /\ \A answer \in Line.answer : AsTold(classicStep'.response) = answer
-  /\ \A answers \in Line.completed : ToldAnswers(due \cup classicStep'.completed) = answers
+  /\ \A answer \in Line.answer : ShownInMigration(classicStep'.response) = answer
+  /\ \A answers \in Line.completed : AnswersAsShown(due \cup classicStep'.completed) = answers
   /\ \A seen \in Line.seen : ~Classic!ClassicExists(classic') /\ LooksLike(consumer', phase', words', seen)
   /\ \A seen \in Line.seenOld : LooksLikeOld(classic', seen)
 
@@ -193,7 +193,7 @@ Commits(error) ==
 \* C1, M1, M2: a request of either protocol, to whatever group there is.
 RecordedRequest ==
   \/ Line.does = "Request" /\ ConsumerRequest(Line.member, Line.request)
-  \/ Line.does = "JoinGroup" /\ AskToJoin(Line.member, Line.asked)
+  \/ Line.does = "JoinGroup" /\ TakeJoin(Line.member, Line.asked)
   \/ /\ Line.does = "SyncGroup"
      /\ IF Exists(consumer) THEN SyncMixed(Line.member, Line.asked)
         ELSE TakeClassic(Classic!SyncGroup(classic, Line.asked))

@@ -155,7 +155,7 @@ Reconciled(g, m) ==
 \* Q5: a member that joins, sends its subscription, or has not heard of its
 \* epoch, is told its assignment, and so is a member whose assignment changes.
 \* @type: ($shareMember, $shareMember, $shareRequest) => Bool;
-Tells(before, after, request) ==
+IncludesAssignment(before, after, request) ==
   \/ request.epoch = 0
   \/ request.epoch # before.epoch
   \/ request.subscription # {}
@@ -169,10 +169,10 @@ BranchOf(before, after, request) ==
 
 \* Q1, Q2, Q5: a join or heartbeat that is not refused.
 \* @type: ($share, Str -> Int, Str, $shareRequest) => $shared;
-Heard(g, topics, m, request) ==
+AcceptHeartbeat(g, topics, m, request) ==
   LET after == Reconciled(Targeted(Updated(g, topics, m, request), m), m)
       member == after.members[m]
-      told == IF Tells(g.members[m], member, request) THEN {member.assigned} ELSE {}
+      told == IF IncludesAssignment(g.members[m], member, request) THEN {member.assigned} ELSE {}
   IN [group |-> after, branch |-> BranchOf(g.members[m], member, request),
       response |-> [error |-> "NONE", epoch |-> member.epoch, assigned |-> told]]
 
@@ -193,5 +193,5 @@ HandleShare(g, topics, m, request) ==
   LET error == ErrorOf(g, m, request) IN
   IF error # "NONE" THEN Refused(g, error)
   ELSE IF request.epoch = -1 THEN Left(g, topics, m)
-  ELSE Heard(g, topics, m, request)
+  ELSE AcceptHeartbeat(g, topics, m, request)
 =============================================================================

@@ -63,14 +63,14 @@ Classic == "GroupMetadata"
 Epoch == "ConsumerGroupMetadata"
 TopicsOf == "ConsumerGroupPartitionMetadata"
 TargetEpoch == "ConsumerGroupTargetAssignmentMetadata"
-Said == "ConsumerGroupMemberMetadata"
+MemberRecord == "ConsumerGroupMemberMetadata"
 Target == "ConsumerGroupTargetAssignmentMember"
 Current == "ConsumerGroupCurrentMemberAssignment"
 
 \* @type: Set($key);
 OfGroup == {<<Epoch, "">>, <<TopicsOf, "">>, <<TargetEpoch, "">>}
 \* @type: Set($key);
-OfMembers == {<<type, m>> : type \in {Said, Target, Current}, m \in MemberIds}
+OfMembers == {<<type, m>> : type \in {MemberRecord, Target, Current}, m \in MemberIds}
 \* @type: Set($key);
 OfConsumers == OfGroup \cup OfMembers
 \* @type: Set($key);
@@ -79,7 +79,7 @@ Keys == OfConsumers \cup {<<Classic, "">>}
 \* "Atomicity is not a concern" of these, in KIP-848's words, nor of what
 \* members hold by their target.
 \* @type: Set($key);
-Independent == {k \in OfConsumers : k[1] \in {Said, TopicsOf, Current}}
+Independent == {k \in OfConsumers : k[1] \in {MemberRecord, TopicsOf, Current}}
 
 \* @type: $written;
 None == [step |-> 0, members |-> {}]
@@ -125,7 +125,7 @@ Loaded(records) ==
      THEN ClassicGroup(Of(Classic, ""), records[<<Classic, "">>].members)
      ELSE [kind |-> IF Of(Epoch, "") = 0 THEN "none" ELSE "consumer", step |-> Of(Epoch, ""),
            topics |-> Of(TopicsOf, ""), targetEpoch |-> Of(TargetEpoch, ""),
-           said |-> [m \in MemberIds |-> Of(Said, m)],
+           said |-> [m \in MemberIds |-> Of(MemberRecord, m)],
            target |-> [m \in MemberIds |-> Of(Target, m)],
            current |-> [m \in MemberIds |-> Of(Current, m)]]
 

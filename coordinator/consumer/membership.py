@@ -52,7 +52,7 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
 
 
 def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
-    """SaidBy (H7): what the request gives replaces what is known; absent says unchanged.
+    """ReportedBy (H7): what the request gives replaces what is known; absent says unchanged.
 
     An empty regular expression says that there is none any more. A member has assignors of one side: those
     that it offers take the place of the server-side one, and the other way round (H3).
@@ -86,7 +86,7 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 
 
 def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
-    """SaysOtherwise, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
+    """BumpsGroupEpoch, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
     group epoch; all else a member says does not, nor what an assignor of the classic protocol adds (M2)."""
     return (
         (metadata.subscription, metadata.regex) != (known.subscription, known.regex)

@@ -2,7 +2,7 @@
 
     revoking  acknowledged  surplus   what happens                       named in the specification
     yes       no            -         keeps revoking, perhaps more       NarrowRevocation
-    no, or acknowledged     yes       told to give the surplus up        Revoke (MustBeAsked)
+    no, or acknowledged     yes       told to give the surplus up        Revoke (AsksToRevoke)
     no, or acknowledged     no        to the target epoch, gets what     Assign
                                       of its target nobody else holds
 
@@ -62,7 +62,7 @@ def reconcile(
 
 
 def must_be_asked(dialect: Dialect, surplus: Partitions, owned: Partitions | None) -> bool:
-    """MustBeAsked (R1): must a member be told to revoke what it has too much?"""
+    """AsksToRevoke (R1): must a member be told to revoke what it has too much?"""
     return dialect.RevocationAsked == "always" or owned is None or bool(owned & surplus)
 
 

@@ -77,7 +77,7 @@ def without(group: ShareGroup, topics: Topics, member_id: str) -> ShareGroup:
 
 
 def heard(group: ShareGroup, topics: Topics, request: HeartbeatRequest) -> ShareGroup:
-    """Heard (Q1, Q2, Q5): a join or heartbeat that is not refused."""
+    """AcceptHeartbeat (Q1, Q2, Q5): a join or heartbeat that is not refused."""
     return _reconciled(_targeted(_updated(group, topics, request)), request.member_id)
 
 
@@ -118,6 +118,6 @@ def _reconciled(group: ShareGroup, member_id: str) -> ShareGroup:
 
 
 def tells(before: ShareMember, after: ShareMember, request: HeartbeatRequest) -> bool:
-    """Tells (Q5): is the member told its assignment? It is where it cannot know it."""
+    """IncludesAssignment (Q5): does the answer have the assignment? Yes, where the member cannot know it."""
     unaware = request.member_epoch in (0, before.previous_epoch) or request.subscription is not None
     return unaware or before.assigned != after.assigned

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from harness.definitions import definitions
+from harness.definitions import RENAMED, definitions
+
+SPEC = Path(__file__).parents[2] / "spec"
 
 BASE = """---- MODULE Base ----
 EXTENDS Integers
@@ -110,3 +114,28 @@ def test_two_of_one_name_both_count(top: Path) -> None:
     top.write_text(TOP.replace("Init ==", "LOCAL After(n) == n\n\nInit =="))
     after = of(top)
     assert {name for name in before if before[name] != after[name]} == {"After"}
+
+
+def test_an_operator_with_a_new_name_keeps_its_results(top: Path) -> None:
+    before = of(top)
+    for module in (top, top.with_name("Base.tla")):
+        module.write_text(re.sub(r"\bAfter\b(?!\")", "Successor", module.read_text()))
+    assert of(top) != before
+    top.with_name("renamed.toml").write_text('Successor = "After"\nGone = "Far"\n')
+    assert of(top) == before
+
+
+@pytest.mark.parametrize(
+    "table", ['Far = "After"\n', 'Init = "Start"\nNext = "Start"\n'], ids=["still in use", "of two operators"]
+)
+def test_a_former_name_that_would_confuse_two_operators_does_not_count(top: Path, table: str) -> None:
+    before = of(top)
+    top.with_name("renamed.toml").write_text(table)
+    assert of(top) == before
+
+
+def test_each_entry_of_the_table_of_new_names_is_in_use() -> None:
+    names = set[str]()
+    for module in SPEC.glob("*.tla"):
+        names.update(re.findall(r"^ *(?:LET )?(\w+)(?:\(.*?\))? *==", module.read_text(), re.MULTILINE))
+    assert tomllib.loads((SPEC / RENAMED).read_text()).keys() <= names

@@ -29,6 +29,7 @@ COMMANDS = [
     and not re.search(r"--agent .*--findings", line)  # tests/clients/test_findings_page.py
     and "--target tcp:" not in line  # tests/replay/test_tcp.py
     and not re.search(r"Adapter\b|/adapter\b", line)  # tests/gate/test_adapters.py
+    and "build/kip-1101" not in line  # tests/diff/test_worked_change.py
     and "build/clients.jsonl" not in line  # tests/proxy/test_proxy_page.py
     and not re.search(r"--(target|against) kafka:", line)  # tests/kafka/test_kafka_readme.py
 ]

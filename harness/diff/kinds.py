@@ -18,7 +18,7 @@ from harness.values import State
 ORDER: Final = (Kind.CHANGED, Kind.FORBIDDEN, Kind.ADDED)
 
 Signature: TypeAlias = tuple[Kind, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""Kind, action, ways through the text in each version, and what the outcomes differ in."""
+"""Kind, action, ways through the text in each version, and what `Group.about` says."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Group:
     """All differences of one kind: `count` inputs, in as many different states as `states` says.
 
     `a` and `b` are the ways that the step goes through the text of the specification (branch and error),
-    `about` is what the outcomes differ in.
+    `about` is what the outcomes differ in; of a step that one version alone has, what the step changes.
     """
 
     kind: Kind
@@ -107,15 +107,21 @@ def _signature(comparison: Comparison, one: Different) -> Signature:
 
 
 def _about(comparison: Comparison, one: Different) -> set[str]:
-    """The aspects in which outcomes differ; where the members differ, that alone."""
+    """The aspects in which outcomes differ, or that a step of one version alone changes; where the members
+    differ, that alone."""
     value, read = comparison.space.values.value, comparison.space.read
     source_a, source_b = (states[0] for states in comparison.both[one.source])
     who = _who(value((one.a or one.b)[0].label))
     come_a = {text for step in one.a for text in membership(read(source_a), read(step.after))}
     come_b = {text for step in one.b for text in membership(read(source_b), read(step.after))}
-    if come_a != come_b or one.kind is not Kind.CHANGED:
-        return {"who is a member"} if come_a != come_b else set()
+    if come_a != come_b:
+        return {"who is a member"}
     about: set[str] = set()
+    if one.kind is not Kind.CHANGED:
+        for source, steps in ((source_a, one.a), (source_b, one.b)):
+            for step in steps:
+                about |= {aspect(path, who) for path, _, _ in changes(read(source), read(step.after))}
+        return about
     for a, b in _pairs(comparison, one):
         if a.outcome[0] != b.outcome[0]:
             about.add("the response")

@@ -215,7 +215,8 @@ def headline(group: Group) -> str:
     """One kind of differences in a line."""
     a, b = (", ".join(filter(None, ways)) for ways in (group.a, group.b))
     ways = a if a == b else f"{a or 'done'} → {b or 'done'}" if group.kind is Kind.CHANGED else a or b
-    about = f": {', '.join(group.about)}" if group.about else ""
+    changes = ":" if group.kind is Kind.CHANGED else ", changes"
+    about = f"{changes} {', '.join(group.about)}" if group.about else ""
     ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
     counted = f"{group.count:,} input{'s' * (group.count > 1)}"
     step = f"{group.action}{f' ({ways})' if ways else ''}"

@@ -181,7 +181,7 @@ _NAMES: Final[dict[Where, str]] = {
     ("group", "epoch"): "group epoch",
     ("group", "assignmentEpoch"): "assignment epoch",
     ("group", "target"): "target of",
-    ("group", "metadata"): "partitions that the group knows of",
+    ("group", "metadata"): "known partitions of",
     ("group", "members"): "",
     ("topics",): "partitions of",
     ("clients",): "client",

@@ -36,6 +36,7 @@ def test_the_effects_of_an_edit(tmp_path: Path) -> None:
         "nothing changes",
     ]
     assert (forbidden["action"], forbidden["example"]["b"]) == ("Reset", [])
+    assert forbidden["about"] == added["about"] == ["at"]
     assert (added["action"], added["example"]["way"], added["example"]["a"]) == ("Jump", [], [])
     assert {(edit["definition"], edit["change"]) for edit in data["edits"]} == {
         ("Up", "changed"),
@@ -65,6 +66,23 @@ def test_fields_beside_the_step_make_no_states(tmp_path: Path) -> None:
     assert [one["answer"] for side in "ab" for one in example[side]] == ["ok, listed 2", "ok"]
     assert "admin" not in output
     assert {"step", "admin"} < set(read_trace(tmp_path / "out" / example["a"][0]["trace"]).states[-1])
+
+
+def test_added_steps_with_other_effects_are_kinds_of_their_own(tmp_path: Path) -> None:
+    """`Halve` leaves the light where it is at 0, and moves it elsewhere."""
+    edit = {
+        "Next ==": 'Halve == at\' = at \\div 2 /\\ Says("Halve", "ok")\nNext == Halve \\/',
+    }
+    _, data, output = diff(tmp_path, light(tmp_path / "a"), light(tmp_path / "b", edit))
+    kinds = data["models"][0]["kinds"]
+    assert [(one["action"], one["about"], one["inputs"]) for one in kinds] == [
+        ("Halve", ["at"], 3),
+        ("Halve", [], 1),
+    ]
+    assert kinds[1]["example"]["way"] == []
+    assert "Halve, added, changes at: 3 inputs" in output
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "The step changes: at." in page and "The outcomes differ in" not in page
 
 
 def test_examples_are_traces(tmp_path: Path) -> None:

@@ -101,6 +101,12 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
     return dict(sorted(hashes.items()))
 
 
+def present_names(module: Path) -> dict[str, str]:
+    """Former name, under which `definitions` has an operator of `renamed.toml` -> its name in the modules."""
+    blocks = (block for path in dependencies(module) for block in _blocks(read_text(path, "The module")))
+    return {old: new for new, old in _former_names(module.parent / RENAMED, blocks).items()}
+
+
 def _former_names(table: Path, blocks: Iterable[_Block]) -> dict[str, str]:
     """New name -> former name, for the entries of `renamed.toml` that hold in these blocks.
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from harness.definitions import definitions
+from harness.definitions import definitions, present_names
 from harness.engines.base import EngineError, Result
 from harness.engines.registry import ENGINES
 from harness.errors import ConformError
@@ -224,7 +224,7 @@ def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
     engine = ENGINES[entry.engine]
     reasons = _other(data["files"], _files(entry))
     if reasons:
-        named = _other(data["definitions"], _definitions(entry), _DEFINITION)
+        named = _other(data["definitions"], _definitions(entry), _DEFINITION, present_names(entry.module))
         reasons = [*reasons, *named] if named else []
     if data["engine"] != entry.engine or data["arguments"] != entry.args:
         reasons.append("the entry's engine or arguments have changed")
@@ -263,11 +263,15 @@ def _without_workers(args: Sequence[str]) -> list[str]:
     return [word for position, word in enumerate(args) if word != "-workers" and position not in after]
 
 
-def _other(recorded: dict[str, str], current: dict[str, str], kind: str = "") -> list[str]:
+def _other(
+    recorded: dict[str, str], current: dict[str, str], kind: str = "", names: dict[str, str] | None = None
+) -> list[str]:
+    """The differences in words; `names` has the present names of what is recorded under a former one."""
+    present = names or {}
     return [
-        f"{kind + name if name else 'a declaration'} has changed"
+        f"{kind + present.get(name, name) if name else 'a declaration'} has changed"
         if name in recorded and name in current
-        else f"{kind}{name} was added or removed"
+        else f"{kind}{present.get(name, name)} was added or removed"
         for name in sorted(recorded.keys() | current.keys())
         if recorded.get(name) != current.get(name)
     ]

@@ -27,7 +27,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from harness.definitions import definitions
+from harness.definitions import definitions, present_names
 from harness.dumps import FOLDER
 from harness.engines.process import stop_on_sigterm
 from harness.errors import ENGINE_FAILED, ConformError
@@ -87,8 +87,9 @@ class Inputs:
         entry = self._manifest.entry(model)
         config = entry.config or config_beside(entry.module)
         hashes = definitions(entry.module, config, entry.args.values())
+        names = present_names(entry.module)
         return {
-            f"{model}: {f'definition {name}' if name else 'a declaration'}": value
+            f"{model}: {f'definition {names.get(name, name)}' if name else 'a declaration'}": value
             for name, value in hashes.items()
         }
 

@@ -54,7 +54,7 @@ EXTENDS Dialects
 \*   the proposal everyone must rejoin.  In the models: GenerationRecorded.
 \* RebalanceTold (since kafka-4.0) M3: the time in which a member of the
 \*   classic protocol must rejoin begins as it is told so; in the text, as it
-\*   must.  In the models: Told in MCKafka42Migration.
+\*   must.  In the models: WaitsForRejoin in MCKafka42Migration.
 \* SyncRefused (since kafka-4.0) M2: a SyncGroup of a member that is behind its
 \*   target, and has nothing to give up, is answered with REBALANCE_IN_PROGRESS; in
 \*   the text it gets what its target leaves it.  In the models: KafkaSyncMixed in

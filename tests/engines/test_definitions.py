@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.definitions import RENAMED, definitions
+from harness.definitions import RENAMED, definitions, present_names
 
 SPEC = Path(__file__).parents[2] / "spec"
 
@@ -123,6 +123,7 @@ def test_an_operator_with_a_new_name_keeps_its_results(top: Path) -> None:
     assert of(top) != before
     top.with_name("renamed.toml").write_text('Successor = "After"\nGone = "Far"\n')
     assert of(top) == before
+    assert present_names(top) == {"After": "Successor"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -111,6 +112,16 @@ def test_evidence_counts_after_a_change_that_the_run_does_not_depend_on(
     assert verify(entry, here / "specs").status is Status.ACCEPTED
     change(here / "specs" / "Counter.tla", "Reset ==", "Reset == TRUE /\\")
     assert verify(entry, here / "specs").reasons[-1] == "definition Reset has changed"
+
+
+def test_a_changed_operator_has_its_present_name_in_the_reason(here: Path, tlc_result: Result) -> None:
+    """The record has the former name; an engineer looks for the name that is in the module."""
+    entry, module = recorded(here, HOLDS, tlc_result), here / "specs" / "Counter.tla"
+    module.write_text(re.sub(r'\bReset\b(?!")', "BackToZero", module.read_text()))
+    (here / "specs" / "renamed.toml").write_text('BackToZero = "Reset"\n')
+    assert verify(entry, here / "specs").status is Status.ACCEPTED
+    change(module, "BackToZero ==", "BackToZero == TRUE /\\")
+    assert verify(entry, here / "specs").reasons[-1] == "definition BackToZero has changed"
 
 
 def by_apalache(here: Path) -> Entry:

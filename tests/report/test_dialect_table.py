@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from typer.testing import CliRunner, Result
 
 from coordinator import DIALECTS, Dialect
 from harness.cli.main import app
-from harness.dialects import Departure, Finding, departures, findings, models_of_dialects
+from harness.dialects import Departure, Finding, departures, findings, listed, models_of_dialects
 from harness.errors import HOLDS, USAGE, ConformError
 from harness.manifest import read_manifest
+from harness.modules import dependencies, strip_comments
 
 SPEC = ROOT / "spec"
 MANIFEST = read_manifest(SPEC / "manifest.json")
@@ -139,6 +141,21 @@ def test_a_file_that_is_no_result_is_named(tmp_path: Path, content: str) -> None
 
 
 NO_MODEL = "no model has it"
+
+
+def test_an_operator_that_a_departure_names_is_in_the_model_that_it_names() -> None:
+    """`KafkaLeaveMixed, KafkaHandled in MCKafka42Migration`: both are identifiers of that model's modules."""
+    modules = {entry.name: SPEC / entry.module for entry in MANIFEST.entries}
+    named = [
+        (name, model)
+        for one in listed(SPEC)
+        for names, model in re.findall(r"(\w+(?:, \w+)*) in (MC\w+)", one.models)
+        for name in names.split(", ")
+    ]
+    assert len(named) >= 5
+    for name, model in named:
+        text = "".join(strip_comments(path.read_text()) for path in dependencies(modules[model]))
+        assert re.search(rf"\b{name}\b", text), f"{model} has no {name}"
 
 
 def test_the_report_has_the_table(tmp_path: Path) -> None:

@@ -42,13 +42,13 @@ def command(
         ),
     ] = 6_000,
     fast: Annotated[
-        bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone, no tours.")
+        bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone.")
     ] = False,
     with_types: Annotated[
         bool, typer.Option("--with-types", help="Ask mypy about what survives: a wrong type is no mutant.")
     ] = False,
     with_tests: Annotated[
-        bool, typer.Option("--with-tests", help="Run tests/coordinator on what survives the replays.")
+        bool, typer.Option("--with-tests", help="Run tests/coordinator on what survives the kit's checks.")
     ] = False,
     at_least: Annotated[float, typer.Option(metavar="PERCENT", help="A lower score is a failure.")] = 0.0,
     journal: Annotated[
@@ -60,14 +60,15 @@ def command(
 ) -> None:
     """Change the coordinator and the specification in small ways, one at a time, and see what notices.
 
-    Mutants of the coordinator are judged by a replay of the committed traces, each dialect's on it, then of
-    tours that take every step of MCTour (--tour names others). Mutants of the specification are judged by
-    the golden scenarios and the corpus, which must give the very states that they give without it, and by
-    the small models (--states bounds them) of which a definition has changed in their dialect: properties
-    must hold, and figures be as in the manifest; how many are noticed by a figure alone is told apart. The
-    first check that notices ends a mutant. One that takes ten times as long as the original
-    counts as killed; one that does not load or parse is counted apart. Those that survive are listed;
-    tests/mutants/equivalent.toml argues which of them change nothing.
+    Mutants of the coordinator and of its members are judged by a replay of the committed traces, each
+    dialect's on it, then of tours that take every step of MCTour (--tour names others), then by a simulation
+    of whole groups. Mutants of the specification are judged by the golden scenarios and the corpus, which
+    must give the very states that they give without it, and by the small models (--states bounds them) of
+    which a definition has changed in their dialect: properties must hold, and figures be as in the manifest;
+    how many are noticed by a figure alone is told apart. The first check that notices ends a mutant. A
+    mutant that takes ten times as long as the original counts as killed; mutants that do not load or parse
+    are counted apart. Those that survive are listed; tests/mutants/equivalent.toml argues which of them
+    change nothing.
 
     With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on
     where it was, as long as nothing changed that its results depend on.
@@ -94,7 +95,7 @@ def command(
     chosen = sampled(every, sample, seed)
     until = None if minutes is None else began + 60 * minutes
     tours = () if fast else tuple(tour or TOURS)
-    plan = Plan(root, jobs, until, tours, journal, with_types, with_tests, seed, states)
+    plan = Plan(root, jobs, until, tours, journal, with_types, with_tests, seed, states, not fast)
     judged = []
     with running(f"judging {len(chosen)} mutants") as progress:
         for one in judge_all(chosen, plan, progress):

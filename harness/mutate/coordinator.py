@@ -1,8 +1,8 @@
 """Mutants of the coordinator on the kit's own checks, in a process of their own each.
 
 The checks are replays, those of committed traces first, then the tours of small open models (every step of
-them), so that most mutants end after a few milliseconds. The traces are read once, before the processes
-are forked.
+them), so that most mutants end after a few milliseconds, then seeds of whole groups. The traces are read
+once, before the processes are forked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, Protocol
 
 from harness.engines.base import Limits, Model, Progress
 from harness.errors import ConformError
@@ -31,6 +31,7 @@ from harness.manifest import Manifest
 from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.mutate.own_tests import failed_tests
+from harness.mutate.simulated import NAME, OF, PARTS
 from harness.replay.decode import Decoder
 from harness.replay.files import SUFFIX, trace_files
 from harness.replay.prepared import DecodedTrace
@@ -38,7 +39,10 @@ from harness.replay.run import Failure, Replayer
 from harness.stategraph import merge_by_hidden
 
 PACKAGE: Final = "coordinator"
-REBOUND: Final = ("harness.targets.python", "harness.targets.python_member")
+REBOUND: Final = (
+    *("harness.targets.python", "harness.targets.python_member"),
+    *("harness.targets.groups.local_assignors", PARTS),
+)
 """Modules that hold classes and functions of the coordinator, and are imported anew with a mutant."""
 TEXT: Final = (
     "golden",
@@ -150,8 +154,19 @@ LENGTH: Final = 200
 """Steps of a tour, about."""
 
 
+class Check(Protocol):
+    """A check of the kit by its name, on the coordinator and the members as they are loaded."""
+
+    @property
+    def name(self) -> str:
+        """The name, as reports have it."""
+
+    def noticed(self) -> Verdict | None:
+        """The first difference or violation; None if there is none."""
+
+
 @dataclass(frozen=True, slots=True)
-class Check:
+class Traces:
     """Traces of one dialect that are replayed together, and what they are of: folders, or a model."""
 
     name: str
@@ -159,11 +174,29 @@ class Check:
     traces: Sequence[DecodedTrace]
     of: Sequence[str] = ()
 
+    def noticed(self) -> Verdict | None:
+        """The first difference of the replay; it rests on the one trace, if that is a file."""
+        on = self.of
+        try:
+            replayer = started(self.dialect)
+            for trace in self.traces:
+                on = (trace.name,) if trace.name.endswith(SUFFIX) else self.of
+                if failure := first_failure(replayer, trace):
+                    signature = failure.signature(failure.differences[0])
+                    return Verdict(KILLED, f"{Path(trace.name).name}, step {failure.index}: {signature}", on)
+        except Exception as error:
+            return Verdict(KILLED, f"{self.name}: {type(error).__name__}: {error}", on)
+        return None
 
-def checks_of(root: Path, mutant: Mutant, tours: Sequence[str], with_types: bool, with_tests: bool) -> Needed:
+
+def checks_of(
+    root: Path, mutant: Mutant, tours: Sequence[str], simulates: bool, with_types: bool, with_tests: bool
+) -> Needed:
     """All that judges a mutant, in this order, and what it rests on."""
     checks: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
     checks |= {tour(model): (model,) for model in tours}
+    if simulates:
+        checks[NAME] = (OF,)
     if with_types:
         checks[TYPES] = (CONFIGURED,)
     if with_tests:
@@ -200,10 +233,10 @@ def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
     return [*always, *helpers, *files(root / name)]
 
 
-def committed_checks(root: Path) -> Iterator[Check]:
+def committed_checks(root: Path) -> Iterator[Traces]:
     """The checks by committed traces, read."""
     for name, dialect, folders in _committed(root):
-        yield Check(
+        yield Traces(
             name, dialect, decoded_traces(trace_files([root / folder for folder in folders]), root), folders
         )
 
@@ -215,7 +248,7 @@ def decoded_traces(paths: Sequence[Path], root: Path) -> list[DecodedTrace]:
 
 
 def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
-    """The verdict of replays on a mutant. To be called in a process of its own."""
+    """The verdict of checks on a mutant. To be called in a process of its own."""
     try:
         compile(mutant.text, mutant.path, "exec")
         load({mutant.path: mutant.text})
@@ -268,24 +301,9 @@ def _own(path: str) -> tuple[str, ...]:
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """The verdict of replays on the coordinator as it is loaded."""
-    noticed = (outcome for check in checks if (outcome := _noticed(check)))
+    """The verdict of checks on the coordinator and the members as they are loaded."""
+    noticed = (outcome for check in checks if (outcome := check.noticed()))
     return next(noticed, None) or Verdict(SURVIVED, ", ".join(check.name for check in checks))
-
-
-def _noticed(check: Check) -> Verdict | None:
-    """The first difference of a replay; it rests on the one trace, if that is a file."""
-    on = check.of
-    try:
-        replayer = started(check.dialect)
-        for trace in check.traces:
-            on = (trace.name,) if trace.name.endswith(SUFFIX) else check.of
-            if failure := first_failure(replayer, trace):
-                signature = failure.signature(failure.differences[0])
-                return Verdict(KILLED, f"{Path(trace.name).name}, step {failure.index}: {signature}", on)
-    except Exception as error:
-        return Verdict(KILLED, f"{check.name}: {type(error).__name__}: {error}", on)
-    return None
 
 
 def started(dialect: str) -> Replayer:
@@ -346,7 +364,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
         return compile(self.text, self.path, "exec")
 
 
-def tour_check(model: Model, log: Path, limits: Limits, progress: Progress) -> Check:
+def tour_check(model: Model, log: Path, limits: Limits, progress: Progress) -> Traces:
     """Tours of every edge of a model's state graph, made by TLC."""
     graph = merge_by_hidden(dump_graph(model, limits=limits, log=log, progress=progress), STEP_VARIABLE)
     decoder = Decoder()
@@ -354,4 +372,4 @@ def tour_check(model: Model, log: Path, limits: Limits, progress: Progress) -> C
         decoder.decode(trace, f"{model.name}-tour-{number}")
         for number, trace in enumerate(tour_traces(model, graph, max_length=LENGTH), start=1)
     ]
-    return Check(tour(model.name), traces[0].start.forms.name, traces, (model.name,))
+    return Traces(tour(model.name), traces[0].start.forms.name, traces, (model.name,))

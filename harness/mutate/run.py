@@ -19,6 +19,7 @@ from harness.mutate.journal import Basis, Journal, Needed
 from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only, Verdict
 from harness.mutate.pool import run_all
 from harness.mutate.python import python_mutants
+from harness.mutate.simulated import NAME, Simulation
 from harness.mutate.tla import tla_mutants
 
 MODULES: Final = ("Coordinator", "Groups", "StaticMembers", "Validation", "Offsets", "OpenGroup")
@@ -40,8 +41,8 @@ Show = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The work to do: number of `jobs` at a time, until when (time.monotonic), on which models' tours, with
-    the coordinator's own tests or without, on models of how many `states`; the order of what is not known
-    follows from `seed`."""
+    the simulation and the coordinator's own tests or without, on models of how many `states`; the order of
+    what is not known follows from `seed`."""
 
     root: Path
     jobs: int
@@ -52,6 +53,7 @@ class Plan:
     with_tests: bool = False
     seed: int = 848
     states: int = spec.MOST
+    simulates: bool = True
 
     @property
     def late(self) -> bool:
@@ -148,12 +150,14 @@ def _coordinator(plan: Plan, show: Show) -> Kind:
     def ready(left: Sequence[Task]) -> tuple[Work, float]:
         wanted = {check for _, names in left for check in names}
         show("reading traces")
-        checks = list(coordinator.committed_checks(plan.root))
+        checks: list[coordinator.Check] = [*coordinator.committed_checks(plan.root)]
         for name in (one for one in plan.tours if coordinator.tour(one) in wanted):
             show(f"tours of {name}")
             log = plan.journal.parent.resolve() / f"{name}.log"
             model = manifest.entry(name).model()
             checks.append(coordinator.tour_check(model, log, Limits("2g", None, 1), show))
+        if NAME in wanted:
+            checks.append(Simulation())
         began = time.monotonic()
         show("the coordinator without a mutant")
         original = coordinator.verdict(checks)
@@ -164,7 +168,9 @@ def _coordinator(plan: Plan, show: Show) -> Kind:
         return work, limit_s + (MORE_LIMIT_S if plan.more else 0)
 
     return Kind(
-        lambda mutant: coordinator.checks_of(plan.root, mutant, plan.tours, plan.with_types, plan.with_tests),
+        lambda mutant: coordinator.checks_of(
+            plan.root, mutant, plan.tours, plan.simulates, plan.with_types, plan.with_tests
+        ),
         Basis(plan.root, partial(coordinator.reads, plan.root, manifest)),
         ready,
     )

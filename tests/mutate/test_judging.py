@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import ConformError
 from harness.itf import read_trace
-from harness.mutate import coordinator, spec
+from harness.mutate import coordinator, simulated, spec
 from harness.mutate.equivalent import read_equivalent, stale
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant, Verdict
 from harness.mutate.pool import run_all
@@ -32,15 +32,15 @@ def changed(path: str, before: str, after: str) -> Mutant:
 
 
 @pytest.fixture(scope="module")
-def golden() -> coordinator.Check:
+def golden() -> coordinator.Traces:
     decoder = Decoder()
     files = [path for path in trace_files([ROOT / "traces/golden"]) if path.suffix == ".json"]
-    return coordinator.Check(
+    return coordinator.Traces(
         "golden", "kip-848", [decoder.decode(read_trace(path), str(path)) for path in files]
     )
 
 
-def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
+def test_mutants_of_the_coordinator(golden: coordinator.Traces) -> None:
     surplus = "surplus = member.assigned - target"
     mutants = {
         changed(RECONCILE, surplus, "surplus = member.assigned"): KILLED,
@@ -61,6 +61,23 @@ def test_mutants_of_the_coordinator(golden: coordinator.Check) -> None:
     assert killed and "itf.json, step " in killed.by, "the trace, the step and the signature are told"
     assert [Path(name).name for name in killed.on] == [killed.by.partition(",")[0]], "it rests on that trace"
     assert coordinator.verdict([golden])[0] == SURVIVED, "this process still has the original"
+
+
+def test_mutants_of_members() -> None:
+    """Few traces have a member; the simulation of whole groups notices."""
+    machine, state = "coordinator/members/consumer/machine.py", "if self._state is State.JOINING:"
+    mutants = {
+        changed(machine, state, "if self._state is not State.JOINING:"): "simulate, seed 0: ",
+        changed(machine, state, "if self._state is State.JOINING and True:"): simulated.NAME,
+    }
+    simulation = simulated.Simulation()
+    given = {
+        done.task: done.verdict
+        for done in run_all(list(mutants), lambda mutant: coordinator.judge(mutant, [simulation]), 2, 60.0)
+    }
+    for mutant, by in mutants.items():
+        got = given[mutant]
+        assert got and got.by.startswith(by), (mutant.after, got)
 
 
 def test_mutants_of_the_specification() -> None:

@@ -42,6 +42,7 @@ class Network(Scene):
         local_ms = process.local_ms(self.now_ms)
         if process.waits_for is not None or process.machine.take_request(local_ms) is not None:
             raise Violation("R9", "OneRequestInFlight", f"{process.name} sends while a request is in flight")
+        process.next_request.sends(request.api, request.body, local_ms)
         if request.api == HEARTBEAT:
             check_report(process, request.body)
             process.watch.heartbeats(request.body, local_ms)
@@ -139,7 +140,9 @@ class Network(Scene):
         process.old_answer = request.correlation, body
         self._draw("coordinator", process.name, body, "answer")
         before = dict(process.machine.offsets.positions)
-        process.machine.answered(request.correlation, body, process.local_ms(self.now_ms))
+        local_ms = process.local_ms(self.now_ms)
+        process.machine.answered(request.correlation, body, local_ms)
+        process.next_request.answered(request.api, request.body, body, local_ms)
         if request.api == HEARTBEAT:
             process.watch.heartbeat_answered(body)
             self.learn(process, body)
@@ -182,7 +185,9 @@ class Network(Scene):
         self.counts.faults["request timed out"] += 1
         self._note(process.name, event)
         disconnected = bool(event.get("disconnected"))
-        process.machine.failed(request.correlation, process.local_ms(self.now_ms), disconnected=disconnected)
+        local_ms = process.local_ms(self.now_ms)
+        process.next_request.failed(disconnected, local_ms)
+        process.machine.failed(request.correlation, local_ms, disconnected=disconnected)
         return True
 
     def _draw(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:

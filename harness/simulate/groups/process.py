@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.simulate.groups.coordinator_view import NOBODY
 from harness.simulate.groups.member_watch import MemberWatch
+from harness.simulate.groups.next_request import NextRequest
 from harness.simulate.groups.parts import (
     CallbackView,
     Consumer,
@@ -22,6 +23,7 @@ from harness.targets.base import Json
 
 HEARTBEAT = "ConsumerGroupHeartbeat"
 REVOKED, ASSIGNED, LOST = "on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost"
+COMMITTED = "on_commit_complete"
 IN = ("STABLE", "RECONCILING", "ACKNOWLEDGING", "PREPARE_LEAVING")
 OUT = ("FENCED", "FATAL", "LEAVING", "STALE", "UNSUBSCRIBED")
 """States in which a member owns something, and in which it does not."""
@@ -75,9 +77,11 @@ class Process:
     stopped: dict[Partition, int] = field(default_factory=dict)
     """Where it was with what a running callback takes away."""
     watch: MemberWatch = field(init=False)
+    next_request: NextRequest = field(init=False)
 
     def __post_init__(self) -> None:
         self.watch = MemberWatch(self.name, self.consumer.max_poll_ms)
+        self.next_request = NextRequest(self.name)
 
     def local_ms(self, now_ms: int) -> int:
         """The time on the process's own clock."""

@@ -251,8 +251,12 @@ class Scene:
     def look(self, process: Process) -> None:
         """Check a process that something happened to."""
         check_process(process)
-        owned = process.machine.owned
-        process.watch.looks(owned, process.machine.offsets.positions)
+        machine = process.machine
+        if process.waits_for is None and process.running is None:
+            uses, deadline_ms = frozenset(process.using), machine.next_deadline_ms()
+            process.next_request.waits(process.state, uses, deadline_ms, process.local_ms(self.now_ms))
+        owned = machine.owned
+        process.watch.looks(owned, machine.offsets.positions)
         if owned is not process.owned and owned != process.owned:
             process.owned = owned
             self.check_owners(process.consumer.group)

@@ -75,6 +75,8 @@ def _behind(world: World, process: Process) -> str:
         return ""
     if process.state != "STABLE":
         return f"{process.name} is {process.state}"
+    if process.next_request.commit_open:
+        return f"the application of {process.name} was not told how its commit ended"
     group = world.cluster.group(process.consumer.group)
     member = group.members.get(machine.member_id) if group is not None else None
     if group is None or member is None:

@@ -16,6 +16,7 @@ from harness.simulate.groups.network import Network
 from harness.simulate.groups.parts import Consumer, Parts, Violation
 from harness.simulate.groups.process import (
     ASSIGNED,
+    COMMITTED,
     LOST,
     REBALANCES,
     REVOKED,
@@ -295,6 +296,8 @@ class World(Network):
             process.watch.polls_without_callback(process.machine.fetchable, now_ms)
             return False
         check_callback(process, callback)
+        if callback.name.value == COMMITTED:
+            process.next_request.commit_open = False
         if callback.name.value == REVOKED:
             process.watch.revokes(callback.partitions, now_ms)
         process.running = callback
@@ -340,6 +343,7 @@ class World(Network):
             return False
         process.machine.commit()
         process.watch.application_commits()
+        process.next_request.commit_open = True
         return True
 
     def _leap(self, process: Process, event: Json) -> bool:

@@ -1,0 +1,162 @@
+"""The request that a member sends next, and by when: after errors, after a new assignment, and in between.
+
+Known are the requests that were sent and the answers that arrived, never the member's own flags: so a member
+that forgets to acknowledge, or to look for its coordinator, is noticed. Times are milliseconds of its clock.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.simulate.groups.parts import Partitions, Violation, from_wire, shown
+from harness.targets.base import Json
+
+HEARTBEAT: Final = "ConsumerGroupHeartbeat"
+FIND: Final = "FindCoordinator"
+IN: Final = ("STABLE", "RECONCILING", "ACKNOWLEDGING", "PREPARE_LEAVING")
+"""States of a member of the group, as the member says."""
+FIRST_PAUSE_MS: Final = 100
+LONGEST_PAUSE_MS: Final = 1_000
+"""retry.backoff.ms and retry.backoff.max.ms of a consumer that sets neither."""
+_MOVED: Final = frozenset({15, 16})
+"""COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR."""
+_AGAIN: Final = frozenset({7, 14, 15, 16})
+"""Errors after which a request is tried again, after a pause."""
+_OUT: Final = frozenset({25, 110})
+"""UNKNOWN_MEMBER_ID and FENCED_MEMBER_EPOCH."""
+STALE: Final = 113
+"""STALE_MEMBER_EPOCH."""
+
+
+class NextRequest:
+    """One member's duties."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._finds = False
+        """Is the coordinator elsewhere, or its connection broken?"""
+        self._stale = False
+        """Was the member's epoch no longer the group's, so that a heartbeat has to tell the next?"""
+        self._left = False
+        """Was the leave of the member answered, other than with an error to try again after?"""
+        self._leaves = False
+        """Was the last heartbeat a leave? After the last try a join needs no pause."""
+        self._failed_ms: int | None = None
+        """When an answer with an error came, or none: the member may pause."""
+        self._pauses = False
+        """Was it an error after which the member must pause?"""
+        self._heartbeat_ms: int | None = None
+        self._interval_ms = 0
+        self._assigned: Partitions = frozenset()
+        """The assignment of the last answer that had one."""
+        self._owes = False
+        """Is the assignment another than the one before, and not acknowledged?"""
+        self.commit_open = False
+        """Did the application commit, and was it not told how that ended (on_commit_complete)?"""
+
+    def sends(self, api: str, body: Json, now_ms: int) -> None:
+        """Check the request that a member sends. Raises Violation (H2, H5, O4)."""
+        epoch = body["memberEpoch"] if api == HEARTBEAT else None
+        joins, leaves = epoch == 0, epoch is not None and epoch < 0
+        if self._finds and api != FIND:
+            raise Violation(
+                "H5", "FindsTheCoordinatorFirst", f"{self._name} sends {api} to what is no coordinator"
+            )
+        if self._stale and api not in (HEARTBEAT, FIND):
+            raise Violation(
+                "O4", "WaitsForTheEpoch", f"{self._name} sends {api} after STALE_MEMBER_EPOCH, no heartbeat"
+            )
+        pauses = self._pauses and not (joins and self._leaves)
+        if pauses and self._failed_ms is not None and now_ms - self._failed_ms < FIRST_PAUSE_MS:
+            raise Violation(
+                "H5", "WaitsBeforeItRetries", f"{self._name} tries again after {now_ms - self._failed_ms} ms"
+            )
+        if self._left and leaves:
+            raise Violation("H2", "LeavesOnce", f"{self._name} leaves again, though its leave was answered")
+        if epoch is None:
+            return
+        self._heartbeat_ms, self._left, self._leaves = now_ms, False, leaves
+        if joins or leaves:
+            self._assigned, self._owes = frozenset(), False
+        elif body["topicPartitions"] is not None and from_wire(body["topicPartitions"]) == self._assigned:
+            self._owes = False
+
+    def answered(self, api: str, sent: Json, body: Json, now_ms: int) -> None:
+        """Take in the answer to a request."""
+        errors = _errors(api, body)
+        self._failed_ms = now_ms if errors else None
+        self._pauses = bool(errors & (_AGAIN | {STALE}))
+        self._finds = bool(errors & _MOVED) or (self._finds and api != FIND)
+        if api != HEARTBEAT:
+            self._stale = self._stale or STALE in errors
+        elif sent["memberEpoch"] < 0:
+            self._left = not errors & _AGAIN
+            self._stale = False
+        elif errors & _OUT:
+            self._stale = self._owes = False
+            self._heartbeat_ms = None
+        elif not errors:
+            self._accepted(body)
+
+    def _accepted(self, body: Json) -> None:
+        self._stale = False
+        self._interval_ms = body["heartbeatIntervalMs"] or self._interval_ms
+        if body["assignment"] is None:
+            return
+        assigned = from_wire(body["assignment"]["assignedTopicPartitions"])
+        self._owes = self._owes or assigned != self._assigned
+        self._assigned = assigned
+
+    def failed(self, disconnected: bool, now_ms: int) -> None:
+        """No answer comes any more."""
+        self._finds = self._finds or disconnected
+        self._failed_ms, self._pauses = now_ms, True
+
+    def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
+        """Check by when a member sends its next request, while none is in flight and no callback runs.
+
+        Raises Violation: H9 for a heartbeat that comes after the interval, K2 for an acknowledgement that is
+        not sent at once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave.
+        """
+        at_once_ms = max(now_ms, (self._failed_ms or 0) + LONGEST_PAUSE_MS if self._failed_ms else 0)
+        deadline = float("inf") if deadline_ms is None else deadline_ms
+        if state in ("JOINING", "LEAVING") and deadline > at_once_ms:
+            raise Violation(
+                "K1" if state == "JOINING" else "H2",
+                "JoinsOrLeavesAtOnce",
+                f"{self._name} is {state} and sends nothing",
+            )
+        if state not in IN:
+            return
+        in_time_ms = max(at_once_ms, (self._heartbeat_ms or 0) + self._interval_ms)
+        if deadline > in_time_ms:
+            raise Violation(
+                "H9", "HeartbeatsInTime", f"{self._name} sends at {deadline}, and is to at {in_time_ms}"
+            )
+        if deadline <= at_once_ms:
+            return
+        if self._stale:
+            raise Violation("O4", "AsksForTheEpochAtOnce", f"{self._name} waits, though its epoch is stale")
+        if self._owes and uses == self._assigned and state != "PREPARE_LEAVING":
+            raise Violation(
+                "K2", "AcknowledgesAtOnce", f"{self._name} uses {shown(uses)}, and does not report that"
+            )
+
+
+def _errors(api: str, body: Json) -> frozenset[int]:
+    """The error codes of an answer, without 0."""
+    if api == FIND:
+        codes = [one["errorCode"] for one in body["coordinators"]]
+    elif api == "OffsetCommit":
+        codes = [one["errorCode"] for topic in body["topics"] for one in topic["partitions"]]
+    elif api == "OffsetFetch":
+        codes = [group["errorCode"] for group in body["groups"]]
+        codes += [
+            one["errorCode"]
+            for group in body["groups"]
+            for topic in group.get("topics") or ()
+            for one in topic["partitions"]
+        ]
+    else:
+        codes = [body["errorCode"]]
+    return frozenset(codes) - {0}

@@ -61,14 +61,14 @@ def command(
     """Change the coordinator and the specification in small ways, one at a time, and see what notices.
 
     Mutants of the coordinator and of its members are judged by a replay of the committed traces, each
-    dialect's on it, then of tours that take every step of MCTour (--tour names others), then by a simulation
-    of whole groups. Mutants of the specification are judged by the golden scenarios and the corpus, which
-    must give the very states that they give without it, and by the small models (--states bounds them) of
-    which a definition has changed in their dialect: properties must hold, and figures be as in the manifest;
-    how many are noticed by a figure alone is told apart. The first check that notices ends a mutant. A
-    mutant that takes ten times as long as the original counts as killed; mutants that do not load or parse
-    are counted apart. Those that survive are listed; tests/mutants/equivalent.toml argues which of them
-    change nothing.
+    dialect's on it, then of tours that take every step of MCTour (--tour names others), then by simulations:
+    schedules of one client, and whole groups. Mutants of the specification are judged by the golden scenarios
+    and the corpus, which must give the very states that they give without it, and by the small models
+    (--states bounds them) of which a definition has changed in their dialect: properties must hold, and
+    figures be as in the manifest; how many are noticed by a figure alone is told apart. The first check that
+    notices ends a mutant. A mutant that takes ten times as long as the original counts as killed; mutants
+    that do not load or parse are counted apart. Those that survive are listed;
+    tests/mutants/equivalent.toml argues which of them change nothing.
 
     With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on
     where it was, as long as nothing changed that its results depend on.

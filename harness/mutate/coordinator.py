@@ -1,8 +1,8 @@
 """Mutants of the coordinator on the kit's own checks, in a process of their own each.
 
 The checks are replays, those of committed traces first, then the tours of small open models (every step of
-them), so that most mutants end after a few milliseconds, then seeds of whole groups. The traces are read
-once, before the processes are forked.
+them), so that most mutants end after a few milliseconds, then simulations. The traces are read once, before
+the processes are forked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from harness.manifest import Manifest
 from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.mutate.own_tests import failed_tests
-from harness.mutate.simulated import NAME, OF, PARTS
+from harness.mutate.simulated import PARTS, SIMULATIONS
 from harness.replay.decode import Decoder
 from harness.replay.files import SUFFIX, trace_files
 from harness.replay.prepared import DecodedTrace
@@ -196,7 +196,7 @@ def checks_of(
     checks: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
     checks |= {tour(model): (model,) for model in tours}
     if simulates:
-        checks[NAME] = (OF,)
+        checks |= {simulation.name: (simulation.of,) for simulation in SIMULATIONS}
     if with_types:
         checks[TYPES] = (CONFIGURED,)
     if with_tests:

@@ -19,7 +19,7 @@ from harness.mutate.journal import Basis, Journal, Needed
 from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only, Verdict
 from harness.mutate.pool import run_all
 from harness.mutate.python import python_mutants
-from harness.mutate.simulated import NAME, Simulation
+from harness.mutate.simulated import SIMULATIONS
 from harness.mutate.tla import tla_mutants
 
 MODULES: Final = ("Coordinator", "Groups", "StaticMembers", "Validation", "Offsets", "OpenGroup")
@@ -41,7 +41,7 @@ Show = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The work to do: number of `jobs` at a time, until when (time.monotonic), on which models' tours, with
-    the simulation and the coordinator's own tests or without, on models of how many `states`; the order of
+    the simulations and the coordinator's own tests or without, on models of how many `states`; the order of
     what is not known follows from `seed`."""
 
     root: Path
@@ -156,8 +156,7 @@ def _coordinator(plan: Plan, show: Show) -> Kind:
             log = plan.journal.parent.resolve() / f"{name}.log"
             model = manifest.entry(name).model()
             checks.append(coordinator.tour_check(model, log, Limits("2g", None, 1), show))
-        if NAME in wanted:
-            checks.append(Simulation())
+        checks += [simulation for simulation in SIMULATIONS if simulation.name in wanted]
         began = time.monotonic()
         show("the coordinator without a mutant")
         original = coordinator.verdict(checks)

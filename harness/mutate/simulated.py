@@ -1,38 +1,65 @@
-"""Seeds of whole groups as a check of a mutant, which judges the members as well: most committed traces are
-of the coordinator alone."""
+"""Simulations as checks of a mutant: seeds of whole groups, and of one client that is judged by the rules of
+`conform client`. Most committed traces are of the coordinator alone, so few of them notice a member."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Final
 
+from harness.clients.schedules import drawn
+from harness.clients.simulated import simulate
 from harness.mutate.mutant import KILLED, Verdict
 from harness.simulate.groups.run import SimulationOptions, run_seed
 
 PARTS: Final = "harness.targets.groups.python"
 """Module of the coordinator and the members that are simulated."""
-SEEDS: Final = 8
+GROUP_SEEDS: Final = 8
 EVENTS: Final = 2_500
 """Events of each seed: three seconds of processor for all seeds, where nothing is noticed."""
-NAME: Final = f"simulate, {SEEDS} seeds"
-OF: Final = "harness/simulate"
-"""Folder that the check rests on."""
+CLIENT_SEEDS: Final = 60
+"""Schedules of one client: two seconds of processor."""
 
 
-class Simulation:
-    """The seeds from 0 on, of which the first violation ends the check."""
+class Client:
+    """Schedules of one client, of which the first broken rule ends the check."""
 
-    name = NAME
+    name = f"client, {CLIENT_SEEDS} seeds"
+    of = "harness/clients"
+
+    def noticed(self) -> Verdict | None:
+        """The first broken rule; None if the client keeps them all."""
+        parts = importlib.import_module(PARTS).PythonParts()
+        for seed, schedule in enumerate(drawn(range(CLIENT_SEEDS))):
+            try:
+                judged, _ = simulate(parts, parts.member, schedule.setup, schedule.steps)
+            except Exception as error:
+                return Verdict(KILLED, f"client, seed {seed}: {type(error).__name__}: {error}", (self.of,))
+            if judged.breaches:
+                rules = sorted({breach.rule for breach in judged.breaches})
+                return Verdict(KILLED, f"client, seed {seed}: {', '.join(rules)}", (self.of,))
+        return None
+
+
+class Groups:
+    """Seeds of whole groups, of which the first violation ends the check."""
+
+    name = f"simulate, {GROUP_SEEDS} seeds"
+    of = "harness/simulate"
 
     def noticed(self) -> Verdict | None:
         """The first violation; None if the seeds show nothing."""
+        parts = importlib.import_module(PARTS).PythonParts()
         options = SimulationOptions(events=EVENTS)
-        for seed in range(SEEDS):
+        for seed in range(GROUP_SEEDS):
             try:
-                violation = run_seed(importlib.import_module(PARTS).PythonParts(), options, seed).violation
+                violation = run_seed(parts, options, seed).violation
             except Exception as error:
-                return Verdict(KILLED, f"simulate, seed {seed}: {type(error).__name__}: {error}", (OF,))
+                return Verdict(KILLED, f"simulate, seed {seed}: {type(error).__name__}: {error}", (self.of,))
             if violation:
                 what = f"{violation.requirement} {violation.invariant}"
-                return Verdict(KILLED, f"simulate, seed {seed}: {what}", (OF,))
+                return Verdict(KILLED, f"simulate, seed {seed}: {what}", (self.of,))
         return None
+
+
+SIMULATIONS: Final = (Client(), Groups())
+"""The simulations, the cheapest first."""

@@ -64,16 +64,17 @@ def test_mutants_of_the_coordinator(golden: coordinator.Traces) -> None:
 
 
 def test_mutants_of_members() -> None:
-    """Few traces have a member; the simulation of whole groups notices."""
+    """Few traces have a member; simulations of one client and of whole groups notice."""
     machine, state = "coordinator/members/consumer/machine.py", "if self._state is State.JOINING:"
     mutants = {
-        changed(machine, state, "if self._state is not State.JOINING:"): "simulate, seed 0: ",
-        changed(machine, state, "if self._state is State.JOINING and True:"): simulated.NAME,
+        changed(machine, state, "if self._state is not State.JOINING:"): "client, seed ",
+        changed(machine, state, "if self._state is State.JOINING and True:"): simulated.Client.name,
     }
-    simulation = simulated.Simulation()
     given = {
         done.task: done.verdict
-        for done in run_all(list(mutants), lambda mutant: coordinator.judge(mutant, [simulation]), 2, 60.0)
+        for done in run_all(
+            list(mutants), lambda mutant: coordinator.judge(mutant, simulated.SIMULATIONS), 2, 60.0
+        )
     }
     for mutant, by in mutants.items():
         got = given[mutant]

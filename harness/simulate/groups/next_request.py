@@ -60,7 +60,7 @@ class NextRequest:
         joins, leaves = epoch == 0, epoch is not None and epoch < 0
         if self._finds and api != FIND:
             raise Violation(
-                "H5", "FindsTheCoordinatorFirst", f"{self._name} sends {api} to what is no coordinator"
+                "H5", "FindsCoordinatorAnew", f"{self._name} sends {api} to what is no coordinator"
             )
         if self._stale and api not in (HEARTBEAT, FIND):
             raise Violation(
@@ -68,9 +68,7 @@ class NextRequest:
             )
         pauses = self._pauses and not (joins and self._leaves)
         if pauses and self._failed_ms is not None and now_ms - self._failed_ms < FIRST_PAUSE_MS:
-            raise Violation(
-                "H5", "WaitsBeforeItRetries", f"{self._name} tries again after {now_ms - self._failed_ms} ms"
-            )
+            raise Violation("H5", "BacksOff", f"{self._name} tries again after {now_ms - self._failed_ms} ms")
         if self._left and leaves:
             raise Violation("H2", "LeavesOnce", f"{self._name} leaves again, though its leave was answered")
         if epoch is None:
@@ -115,10 +113,11 @@ class NextRequest:
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
         """Check by when a member sends its next request, while none is in flight and no callback runs.
 
-        Raises Violation: H9 for a heartbeat that comes after the interval, K2 for an acknowledgement that is
+        Raises Violation: H8 for a heartbeat that comes after the interval, K2 for an acknowledgement that is
         not sent at once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave.
         """
-        at_once_ms = max(now_ms, (self._failed_ms or 0) + LONGEST_PAUSE_MS if self._failed_ms else 0)
+        paused_ms = 0 if self._failed_ms is None else self._failed_ms + LONGEST_PAUSE_MS
+        at_once_ms = max(now_ms, paused_ms)
         deadline = float("inf") if deadline_ms is None else deadline_ms
         if state in ("JOINING", "LEAVING") and deadline > at_once_ms:
             raise Violation(
@@ -131,7 +130,7 @@ class NextRequest:
         in_time_ms = max(at_once_ms, (self._heartbeat_ms or 0) + self._interval_ms)
         if deadline > in_time_ms:
             raise Violation(
-                "H9", "HeartbeatsInTime", f"{self._name} sends at {deadline}, and is to at {in_time_ms}"
+                "H8", "HeartbeatsInTime", f"{self._name} sends at {deadline}, and is to at {in_time_ms}"
             )
         if deadline <= at_once_ms:
             return

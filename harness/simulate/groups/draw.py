@@ -54,9 +54,11 @@ class Draw(Pump):
         self._back_ms = 0
         """Nobody starts before."""
         self._slots = self._drawn_slots()
+        self._aside = random.Random(str(self._slots))
+        """Draws what was drawn by no seed before: all else of a seed stays as it was."""
         self._disturb: dict[str, Callable[[], None]] = {
             "crash": lambda: self._to_one({"do": "crash"}),
-            "close": lambda: self._to_one({"do": "close"}),
+            "close": self._close,
             "resubscribe": self._resubscribe,
             "partition": self._partition,
             "fail-over": lambda: self._now({"do": "fail-over"}),
@@ -195,7 +197,8 @@ class Draw(Pump):
     def poll(self) -> Json:
         """Some stay in a callback for a while."""
         slow = self._rng.random() < (0.15 if self._storm else 0.03)
-        return {"do": "poll", "slow": True} if slow else {"do": "poll"}
+        raises = self._aside.random() < 0.1
+        return {"do": "poll", **({"slow": True} if slow else {}), **({"raises": True} if raises else {})}
 
     # Disturbances
 
@@ -230,6 +233,15 @@ class Draw(Pump):
         if kind < 0.6:
             return {"topics": list(NAMES)}
         return {"topics": sorted(self._rng.sample(NAMES, self._rng.randint(0 if kind < 0.65 else 1, 2)))}
+
+    def _close(self) -> None:
+        """Close, or unsubscribe for a while."""
+        if self._aside.random() < 0.7:
+            self._to_one({"do": "close"})
+        elif process := self._one():
+            self._now({"do": "unsubscribe", "who": process.name})
+            back_ms = self.now_ms + self._aside.choice((100, 5_000, 20_000))
+            self.at(back_ms, {"do": "subscribe", "who": process.name, "topics": list(NAMES)})
 
     def _resubscribe(self) -> None:
         self._to_one({"do": "subscribe", **self._subscription()})

@@ -33,6 +33,8 @@ class MemberWatch:
         """When its last heartbeat was sent."""
         self._hurries = False
         """May a heartbeat without news be early, since another answer asked for one (O4)?"""
+        self._resubscribed = False
+        """Did the application change its subscription since the last heartbeat (H7)?"""
         self._joined = False
         """May the coordinator have it, with a member id that it knows?"""
         self._closes_ms: int | None = None
@@ -68,8 +70,9 @@ class MemberWatch:
                 f"{self._name} heartbeats without news {now_ms - (self._sent_ms or 0)} ms after the last, "
                 f"and the interval is {self._interval_ms} ms",
             )
-        self._sent_ms, self._hurries = now_ms, False
+        self._sent_ms, self._hurries, self._resubscribed = now_ms, False, False
         self._joined = epoch >= 0 and bool(body["memberId"])
+        self._closes_ms = None if epoch == 0 else self._closes_ms
 
     def heartbeat_answered(self, body: Json) -> None:
         """Take over what an answer to a heartbeat tells."""
@@ -115,8 +118,9 @@ class MemberWatch:
                 f"{self._name} fetches offsets at epoch {epoch}, and was told {self._told_epoch}",
             )
 
-    def commit_answered(self, sent: Json, body: Json) -> None:
-        """Take over what was committed, and what is refused for good."""
+    def commit_answered(self, sent: Json, body: Json) -> bool:
+        """Take over what was committed, and what is refused for good; tell if a commit before a revocation
+        was, of which the application is told (K2)."""
         offsets, errors = dict(_offsets(sent)), set()
         for topic in body["topics"]:
             for one in topic["partitions"]:
@@ -129,7 +133,10 @@ class MemberWatch:
                     self._refused.add(partition)
                 self._hurries |= bool(error)
         if any(errors) and errors.isdisjoint(_RETRIABLE) and not self._application_commits:
-            self._to_give_up |= offsets.keys() & self._stopped_ms.keys()
+            refused = offsets.keys() & self._stopped_ms.keys()
+            self._to_give_up |= refused
+            return bool(refused)
+        return False
 
     def fetch_answered(self, body: Json) -> None:
         """Take over where the group stopped: that is committed."""
@@ -146,9 +153,15 @@ class MemberWatch:
         """The application asks for a commit, which is sent some time while the member owns something."""
         self._application_commits = True
 
-    def closes(self, now_ms: int) -> None:
-        """The application closes the consumer."""
+    def subscribes(self) -> None:
+        """The application changes its subscription, which the next heartbeat reports at once."""
+        self._resubscribed = True
+
+    def gives_up(self, now_ms: int) -> None:
+        """The application closes the consumer or unsubscribes. The heartbeat for a subscription that it took
+        back at once has no news."""
         self._closes_ms = now_ms
+        self._hurries = self._hurries or self._resubscribed
 
     def ended(self, using: set[Partition]) -> None:
         """H2: a consumer that is closed has left what it joined. K3: each partition ended in a callback."""

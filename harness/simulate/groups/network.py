@@ -147,7 +147,8 @@ class Network(Scene):
             process.watch.heartbeat_answered(body)
             self.learn(process, body)
         elif request.api == "OffsetCommit":
-            process.watch.commit_answered(request.body, body)
+            if process.watch.commit_answered(request.body, body) and process.machine.take_error() is None:
+                raise Violation("K2", "ErrorsAreTold", f"{process.name} hides that a commit was refused")
         elif request.api == "OffsetFetch":
             process.watch.fetch_answered(body)
             for partition, offset in process.machine.offsets.positions.items():

@@ -24,6 +24,8 @@ _AGAIN: Final = frozenset({7, 14, 15, 16})
 """Errors after which a request is tried again, after a pause."""
 _OUT: Final = frozenset({25, 110})
 """UNKNOWN_MEMBER_ID and FENCED_MEMBER_EPOCH."""
+_GIVEN_UP: Final = frozenset({7, 25, 27})
+"""Results of a commit without an answer: time-out, out of the group, partitions gone before it was sent."""
 STALE: Final = 113
 """STALE_MEMBER_EPOCH."""
 
@@ -31,8 +33,15 @@ STALE: Final = 113
 class NextRequest:
     """One member's duties."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, static: bool) -> None:
         self._name = name
+        self._static = static
+        self._joined = False
+        """Was a join sent, and nothing after that says that the member is out?"""
+        self._leave_epoch: int | None = None
+        """The epoch of the leave that the application asked for; None where it asked for none."""
+        self._leave_until_ms = 0
+        """How long the member tries to leave."""
         self._finds = False
         """Is the coordinator elsewhere, or its connection broken?"""
         self._stale = False
@@ -51,11 +60,10 @@ class NextRequest:
         """The assignment of the last answer that had one."""
         self._owes = False
         """Is the assignment another than the one before, and not acknowledged?"""
-        self.commit_open = False
-        """Did the application commit, and was it not told how that ended (on_commit_complete)?"""
+        self.commits = Commits(name)
 
     def sends(self, api: str, body: Json, now_ms: int) -> None:
-        """Check the request that a member sends. Raises Violation (H2, H5, O4)."""
+        """Check the request that a member sends. Raises Violation (H2, H5, O4, S1)."""
         epoch = body["memberEpoch"] if api == HEARTBEAT else None
         joins, leaves = epoch == 0, epoch is not None and epoch < 0
         if self._finds and api != FIND:
@@ -69,15 +77,44 @@ class NextRequest:
         pauses = self._pauses and not (joins and self._leaves)
         if pauses and self._failed_ms is not None and now_ms - self._failed_ms < FIRST_PAUSE_MS:
             raise Violation("H5", "BacksOff", f"{self._name} tries again after {now_ms - self._failed_ms} ms")
-        if self._left and leaves:
-            raise Violation("H2", "LeavesOnce", f"{self._name} leaves again, though its leave was answered")
         if epoch is None:
             return
+        if leaves:
+            self._check_leave(epoch)
+        self._joined = not leaves or self._joined
+        self._leave_epoch = self._leave_epoch if leaves else None
         self._heartbeat_ms, self._left, self._leaves = now_ms, False, leaves
         if joins or leaves:
             self._assigned, self._owes = frozenset(), False
         elif body["topicPartitions"] is not None and from_wire(body["topicPartitions"]) == self._assigned:
             self._owes = False
+
+    def _check_leave(self, epoch: int) -> None:
+        if self._left:
+            raise Violation("H2", "LeavesOnce", f"{self._name} leaves again, though its leave was answered")
+        if not self._joined:
+            raise Violation("H2", "LeavesWhatItJoined", f"{self._name} leaves, and has not joined")
+        if self._leave_epoch not in (None, epoch):
+            raise Violation(
+                "S1" if self._static else "H2",
+                "LeavesForGoodOrForAWhile",
+                f"{self._name} leaves with epoch {epoch}, not {self._leave_epoch}",
+            )
+
+    def gives_up(self, state: str, for_a_while: bool, until_ms: int) -> None:
+        """The application closes the consumer, or unsubscribes, in this state: a static member that closes
+        may be back (S1)."""
+        if state in IN and state != "PREPARE_LEAVING":
+            self._leave_epoch = -2 if self._static and for_a_while else -1
+        leaves = state in (*IN, "JOINING", "LEAVING")
+        self._leave_until_ms = until_ms if leaves else 0
+
+    def ended(self, now_ms: int) -> None:
+        """K4: a closed consumer tries to leave until its time is over."""
+        if self._leaves and not self._left and now_ms < self._leave_until_ms:
+            raise Violation(
+                "K4", "LeavesUntilTheTimeOut", f"{self._name} has ended, and its leave was refused"
+            )
 
     def answered(self, api: str, sent: Json, body: Json, now_ms: int) -> None:
         """Take in the answer to a request."""
@@ -85,14 +122,18 @@ class NextRequest:
         self._failed_ms = now_ms if errors else None
         self._pauses = bool(errors & (_AGAIN | {STALE}))
         self._finds = bool(errors & _MOVED) or (self._finds and api != FIND)
+        if api == "OffsetCommit":
+            self.commits.answered(sent, errors)
         if api != HEARTBEAT:
             self._stale = self._stale or STALE in errors
         elif sent["memberEpoch"] < 0:
             self._left = not errors & _AGAIN
+            self._joined = self._joined and not self._left
             self._stale = False
         elif errors & _OUT:
-            self._stale = self._owes = False
+            self._stale = self._owes = self._joined = False
             self._heartbeat_ms = None
+            self.commits.out()
         elif not errors:
             self._accepted(body)
 
@@ -139,6 +180,61 @@ class NextRequest:
         if self._owes and uses == self._assigned and state != "PREPARE_LEAVING":
             raise Violation(
                 "K2", "AcknowledgesAtOnce", f"{self._name} uses {shown(uses)}, and does not report that"
+            )
+
+
+class Commits:
+    """The application's commits: each ends with one on_commit_complete (O4)."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.open = False
+        """Did the application commit, and was it not told how that ended?"""
+        self._calls = 0
+        """Commits that may be without an end; commits that wait for one request end as one."""
+        self._void = False
+        """Did the member lose its partitions while a commit was open?"""
+        self._answers: list[tuple[Partitions, frozenset[int]]] = []
+        """The partitions and the errors of the last answers."""
+
+    def begins(self) -> None:
+        """The application commits."""
+        self.open, self._calls = True, self._calls + 1
+
+    def answered(self, sent: Json, errors: frozenset[int]) -> None:
+        """A commit was answered, the application's or that before a revocation."""
+        committed = frozenset(
+            (topic["topicId"], one["partitionIndex"])
+            for topic in sent["topics"]
+            for one in topic["partitions"]
+        )
+        self._answers = [*self._answers[-9:], (committed, errors)]
+
+    def out(self) -> None:
+        """The member is out of the group."""
+        self._void = self.open
+
+    def ends(self, partitions: Partitions, error: int) -> None:
+        """on_commit_complete runs. Raises Violation for a commit that nobody made, and for a wrong result."""
+        if not self._calls:
+            raise Violation("O4", "CommitsEndOnce", f"{self._name} ends a commit that nobody made")
+        if error:
+            answered = error in _GIVEN_UP or any(error in errors for _, errors in self._answers)
+        else:
+            answered = not partitions or (partitions, frozenset[int]()) in self._answers
+        if not answered:
+            raise Violation(
+                "O4",
+                "CommitsEndAsAnswered",
+                f"{self._name} ends its commit of {shown(partitions)} with error {error}, as no answer did",
+            )
+        self.open, self._void, self._calls = False, False, self._calls - 1
+
+    def nothing_runs(self) -> None:
+        """The application polls, and no callback is left to run. Raises Violation."""
+        if self._void:
+            raise Violation(
+                "O4", "CommitsEnd", f"{self._name} is out of its group, and its commit has no end"
             )
 
 

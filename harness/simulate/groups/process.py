@@ -74,6 +74,8 @@ class Process:
     epoch: int = 0
     subscription: tuple[frozenset[str], str | None] = (frozenset(), None)
     """The subscription that the application wants."""
+    subscribed: bool = True
+    """Does the application want to be in the group? Not between unsubscribe and the next subscription."""
     stopped: dict[Partition, int] = field(default_factory=dict)
     """Where it was with what a running callback takes away."""
     watch: MemberWatch = field(init=False)
@@ -81,7 +83,7 @@ class Process:
 
     def __post_init__(self) -> None:
         self.watch = MemberWatch(self.name, self.consumer.max_poll_ms)
-        self.next_request = NextRequest(self.name)
+        self.next_request = NextRequest(self.name, self.consumer.instance is not None)
 
     def local_ms(self, now_ms: int) -> int:
         """The time on the process's own clock."""

@@ -32,6 +32,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "crash": ("who",),
     "close": ("who",),
     "subscribe": ("who", "topics"),
+    "unsubscribe": ("who",),
     "poll": ("who",),
     "done": ("who",),
     "consume": ("who", "records"),

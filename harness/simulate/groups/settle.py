@@ -58,7 +58,7 @@ def unsettled(world: World) -> str:
         up = {
             process.machine.member_id
             for process in world.processes.values()
-            if process.consumer.group == name
+            if process.consumer.group == name and process.subscribed
         }
         if strangers := sorted(members.keys() - up):
             return f"the group {name} has the member {strangers[0]}, whose process is gone"
@@ -73,9 +73,11 @@ def _behind(world: World, process: Process) -> str:
     machine = process.machine
     if process.state == "FATAL":
         return ""
+    if not process.subscribed:
+        return "" if process.state == "UNSUBSCRIBED" else f"{process.name} is {process.state}"
     if process.state != "STABLE":
         return f"{process.name} is {process.state}"
-    if process.next_request.commit_open:
+    if process.next_request.commits.open:
         return f"the application of {process.name} was not told how its commit ended"
     group = world.cluster.group(process.consumer.group)
     member = group.members.get(machine.member_id) if group is not None else None

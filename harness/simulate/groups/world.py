@@ -12,8 +12,9 @@ from typing import Final
 
 from harness.errors import ConformError
 from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
+from harness.simulate.groups.member_watch import CLOSE_TIMEOUT_MS
 from harness.simulate.groups.network import Network
-from harness.simulate.groups.parts import Consumer, Parts, Violation
+from harness.simulate.groups.parts import CallbackView, Consumer, Parts, Violation
 from harness.simulate.groups.process import (
     ASSIGNED,
     COMMITTED,
@@ -53,6 +54,7 @@ class World(Network):
             "crash": self._crash,
             "close": self._close,
             "subscribe": self._subscribe,
+            "unsubscribe": self._unsubscribe,
             "poll": self._poll,
             "done": self._done,
             "consume": self._consume,
@@ -94,6 +96,7 @@ class World(Network):
             if process.state in ENDED and process.machine.closed:
                 if process.state != "FATAL":
                     process.watch.ended(process.using)
+                    process.next_request.ended(process.local_ms(self.now_ms))
                 self._ended(process)
         if happened:
             self.counts.kinds[does] += 1
@@ -254,8 +257,10 @@ class World(Network):
     def _close(self, process: Process, event: Json) -> bool:
         if process.machine.closed:
             return False
-        process.machine.close(process.local_ms(self.now_ms))
-        process.watch.closes(process.local_ms(self.now_ms))
+        now_ms = process.local_ms(self.now_ms)
+        process.next_request.gives_up(process.state, True, now_ms + CLOSE_TIMEOUT_MS)
+        process.machine.close(now_ms)
+        process.watch.gives_up(now_ms)
         self.counts.faults["leave"] += 1
         return self._note(process.name, event)
 
@@ -266,12 +271,26 @@ class World(Network):
         self.counts.faults["subscription changed"] += 1
         return self._note(process.name, event)
 
+    def _unsubscribe(self, process: Process, event: Json) -> bool:
+        if process.machine.closed or process.state == "FATAL" or not process.subscribed:
+            return False
+        now_ms = process.local_ms(self.now_ms)
+        process.subscribed = False
+        process.next_request.gives_up(process.state, False, now_ms + CLOSE_TIMEOUT_MS)
+        process.machine.unsubscribe(now_ms)
+        process.watch.gives_up(now_ms)
+        self.counts.faults["unsubscribed"] += 1
+        return self._note(process.name, event)
+
     def _wants(self, process: Process, event: Json, now_ms: int) -> None:
         process.subscription = frozenset(event["topics"]), event.get("regex")
+        process.subscribed = True
+        process.watch.subscribes()
         process.machine.subscribe(event["topics"], regex=event.get("regex"), now_ms=now_ms)
 
     def _poll(self, process: Process, event: Json) -> bool:
-        """The application polls; one that is `slow` stays in the first callback, until it is done."""
+        """The application polls; one that is `slow` stays in the first callback, until it is done. Where it
+        `raises`, its callbacks fail."""
         if process.running is not None:
             return False
         machine, now_ms = process.machine, process.local_ms(self.now_ms)
@@ -281,7 +300,7 @@ class World(Network):
             process.polled_in_vain = False
             if event.get("slow"):
                 break
-            self._end_callback(process, now_ms)
+            self._end_callback(process, now_ms, bool(event.get("raises")))
         return True
 
     def _done(self, process: Process, event: Json) -> bool:
@@ -294,10 +313,11 @@ class World(Network):
         callback = process.machine.next_callback(now_ms)
         if callback is None:
             process.watch.polls_without_callback(process.machine.fetchable, now_ms)
+            process.next_request.commits.nothing_runs()
             return False
         check_callback(process, callback)
         if callback.name.value == COMMITTED:
-            process.next_request.commit_open = False
+            process.next_request.commits.ends(callback.partitions, callback.error)
         if callback.name.value == REVOKED:
             process.watch.revokes(callback.partitions, now_ms)
         process.running = callback
@@ -308,7 +328,7 @@ class World(Network):
         self.look(process)
         return True
 
-    def _end_callback(self, process: Process, now_ms: int) -> None:
+    def _end_callback(self, process: Process, now_ms: int, raises: bool = False) -> None:
         callback = process.running
         if callback is None:
             return
@@ -320,10 +340,22 @@ class World(Network):
                 clean = name == REVOKED and process.machine.owned >= {partition}
                 offsets.ends(partition, process.stopped.get(partition) if clean else None)
         process.running = None
-        process.machine.callback_done(now_ms)
+        self._callback_done(process, callback, now_ms, raises)
         if self.story and name in REBALANCES:
             self.story.note(process.name, f"{name}: {self._named(callback.partitions)}")
         self.look(process)
+
+    def _callback_done(self, process: Process, callback: CallbackView, now_ms: int, raises: bool) -> None:
+        """K3: the application is told what its callback raised, and the rest goes on."""
+        if not raises:
+            process.machine.callback_done(now_ms)
+            return
+        self.counts.faults["callback raised"] += 1
+        process.machine.take_error()
+        raised = RuntimeError(callback.name.value)
+        process.machine.callback_done(now_ms, raised)
+        if process.machine.take_error() is not raised:
+            raise Violation("K3", "ErrorsAreTold", f"{process.name} hides what {callback.name.value} raised")
 
     def _named(self, partitions: frozenset[tuple[str, int]]) -> str:
         names = {topic: name for name, (topic, _) in self.topics.items()}
@@ -343,7 +375,7 @@ class World(Network):
             return False
         process.machine.commit()
         process.watch.application_commits()
-        process.next_request.commit_open = True
+        process.next_request.commits.begins()
         return True
 
     def _leap(self, process: Process, event: Json) -> bool:

@@ -72,7 +72,16 @@ def _commits_only_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def _commits_without_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(codes, "RETRIABLE", codes.RETRIABLE | {3, 25, 100})
+    """The application is told of a refused commit, and the commit is sent again."""
+    right, over = Member._commit_answered, Ownership.commit_over
+
+    def answered(self: Member, request: Any, errors: Any, now_ms: int) -> None:
+        failed = set(errors.values()) - {codes.NONE}
+        patch.setattr(Ownership, "commit_over", (lambda self: None) if failed else over)
+        right(self, request, errors, now_ms)
+        patch.setattr(Ownership, "commit_over", over)
+
+    patch.setattr(Member, "_commit_answered", answered)
 
 
 def _heartbeats_after_each_commit(patch: pytest.MonkeyPatch) -> None:

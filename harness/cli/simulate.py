@@ -59,13 +59,13 @@ def command(
     """Simulate whole groups under random faults.
 
     Consumers, with their clocks, and the coordinator are one simulation of discrete events. Messages are
-    lost, late, doubled and reordered; consumers crash, leave, come back, unsubscribe, stall and are cut
-    off, and their callbacks fail; the coordinator fails over; topics come, grow, go and are made anew; members of some groups compute the target
-    themselves. After every event the invariants are checked of what it touched (R7 in both views, E1 to E4,
-    R1, R2, R5, R6, A4 to A7, H2, H5, H8, O2 to O4, K1 to K4, S1, P2), and at the end of a seed the faults stop and every group
-    must converge (R8). A schedule that fails is shrunk to the shortest one. --without takes an assumption
-    away: r9, the network that drops what a process gave up on, or exemption, by which a zombie may still
-    own what is another's.
+    lost, late, doubled and reordered; consumers crash, leave, come back, unsubscribe, stall and are cut off,
+    and their callbacks fail; the coordinator fails over; topics come, grow, go and are made anew; members of
+    some groups compute the target themselves. After every event the invariants are checked of what it touched
+    (R7 in both views, E1 to E4, R1, R2, R5, R6, A4 to A7, H2, H5, H8, O2 to O4, K1 to K4, S1, P2), and at the
+    end of a seed the faults stop and every group must converge (R8). A schedule that fails is shrunk to the
+    shortest one. --without takes an assumption away: r9, the network that drops what a process gave up on, or
+    exemption, by which a zombie may still own what is another's.
 
     Schedules are written to files, which --replay takes. Those of the last runs are tried first, and end a
     run in which they still fail. --record writes the log of a run, which conform

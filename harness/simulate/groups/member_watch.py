@@ -39,6 +39,8 @@ class MemberWatch:
         """May the coordinator have it, with a member id that it knows?"""
         self._closes_ms: int | None = None
         self._positions: dict[Partition, int] = {}
+        self._starts: dict[Partition, int] = {}
+        """Where the group stopped, as the last fetch of offsets said; -1 where it never began."""
         self._saved: dict[Partition, int] = {}
         """Committed positions, as answers said."""
         self._refused: set[Partition] = set()
@@ -147,7 +149,7 @@ class MemberWatch:
                     partition = topic["topicId"], one["partitionIndex"]
                     self._hurries |= bool(one["errorCode"])
                     if not one["errorCode"] and partition not in self._positions:
-                        self._saved[partition] = one["committedOffset"]
+                        self._saved[partition] = self._starts[partition] = one["committedOffset"]
 
     def application_commits(self) -> None:
         """The application asks for a commit, which is sent some time while the member owns something."""
@@ -175,7 +177,22 @@ class MemberWatch:
     # Positions
 
     def looks(self, owned: Partitions, positions: Mapping[Partition, int]) -> None:
-        """O3: while a partition is owned its position neither goes back nor is forgotten, once it has one."""
+        """O3: while a partition is owned its position neither goes back nor is forgotten, once it has one; a
+        partition that is not owned has none, and the first is where the group stopped."""
+        if strange := positions.keys() - owned:
+            raise Violation(
+                "O3",
+                "PositionsOfWhatItOwns",
+                f"{self._name} keeps a position of {shown(strange)}, not its own",
+            )
+        for partition in positions.keys() - self._positions.keys():
+            start = max(self._starts.get(partition, -1), 0)
+            if positions[partition] != start:
+                raise Violation(
+                    "O3",
+                    "BeginsWhereTheGroupStopped",
+                    f"{self._name} begins {shown({partition})} at {positions[partition]}, and not at {start}",
+                )
         for partition, offset in self._positions.items():
             if partition in owned and positions.get(partition, -1) < offset:
                 raise Violation(

@@ -54,7 +54,6 @@ class Network(Scene):
         elif request.api == "OffsetFetch":
             process.watch.fetches(request.body)
         process.waits_for, process.sent_ms = request, self.now_ms
-        process.old_answer = None
         if process.reachable:
             process.request = Message(process.name, request, process.incarnation, since)
         else:

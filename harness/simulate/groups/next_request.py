@@ -54,6 +54,8 @@ class NextRequest:
         """When an answer with an error came, or none: the member may pause."""
         self._pauses = False
         """Was it an error after which the member must pause?"""
+        self._failures = 0
+        """Such errors in a row."""
         self._heartbeat_ms: int | None = None
         self._interval_ms = 0
         self._assigned: Partitions = frozenset()
@@ -75,7 +77,8 @@ class NextRequest:
                 "O4", "WaitsForTheEpoch", f"{self._name} sends {api} after STALE_MEMBER_EPOCH, no heartbeat"
             )
         pauses = self._pauses and not (joins and self._leaves)
-        if pauses and self._failed_ms is not None and now_ms - self._failed_ms < FIRST_PAUSE_MS:
+        pause_ms = min(FIRST_PAUSE_MS << max(self._failures - 1, 0), LONGEST_PAUSE_MS)
+        if pauses and self._failed_ms is not None and now_ms - self._failed_ms < pause_ms:
             raise Violation("H5", "BacksOff", f"{self._name} tries again after {now_ms - self._failed_ms} ms")
         if epoch is None:
             return
@@ -121,6 +124,10 @@ class NextRequest:
         errors = _errors(api, body)
         self._failed_ms = now_ms if errors else None
         self._pauses = bool(errors & (_AGAIN | {STALE}))
+        if not errors:
+            self._failures = 0
+        elif self._pauses and not self._leaves:
+            self._failures += 1
         self._finds = bool(errors & _MOVED) or (self._finds and api != FIND)
         if api == "OffsetCommit":
             self.commits.answered(sent, errors)
@@ -150,6 +157,7 @@ class NextRequest:
         """No answer comes any more."""
         self._finds = self._finds or disconnected
         self._failed_ms, self._pauses = now_ms, True
+        self._failures += not self._leaves
 
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
         """Check by when a member sends its next request, while none is in flight and no callback runs.

@@ -10,6 +10,7 @@ import pytest
 
 from coordinator import Coordinator
 from coordinator.members.consumer import codes, heartbeat
+from coordinator.members.consumer.inflight import InFlight
 from coordinator.members.consumer.lifecycle import Lifecycle
 from coordinator.members.consumer.machine import Member
 from coordinator.members.consumer.offsets import Offsets
@@ -126,6 +127,30 @@ def _heartbeats_at_an_earlier_epoch(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+def _takes_any_answer(patch: pytest.MonkeyPatch) -> None:
+    def end(self: InFlight, correlation: int) -> Any:
+        request, self.request = self.request, None
+        return request
+
+    patch.setattr(InFlight, "end", end)
+
+
+def _keeps_positions(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Offsets, "keep", lambda self, owned: None)
+
+
+def _begins_before_0(patch: pytest.MonkeyPatch) -> None:
+    right = Offsets.fetch_answered
+
+    def fetch_answered(self: Offsets, *given: Any) -> Any:
+        before = set(self.positions)
+        errors = right(self, *given)
+        self.positions.update((one, -1) for one in self.positions.keys() - before if not self.positions[one])
+        return errors
+
+    patch.setattr(Offsets, "fetch_answered", fetch_answered)
+
+
 BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
     "a commit at the epoch before": (_earlier_epoch, "O4", "CommitsAtTheEpochTold"),
     "a fetch of offsets at the epoch before": (
@@ -138,6 +163,9 @@ BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
     "no commit before the second revocation": (_commits_only_once, "K2", "CommitsBeforeItRevokes"),
     "a refused commit is repeated": (_commits_without_end, "K2", "RevokesAllTheSame"),
     "a heartbeat after each commit": (_heartbeats_after_each_commit, "H9", "WaitsForTheInterval"),
+    "an answer to an earlier request counts": (_takes_any_answer, "G8", "NothingRaises"),
+    "positions of lost partitions": (_keeps_positions, "O3", "PositionsOfWhatItOwns"),
+    "a first position that is not the group's": (_begins_before_0, "O3", "BeginsWhereTheGroupStopped"),
     "close without leaving": (_goes_without_leaving, "H2", "LeavesBeforeItEnds"),
     "two requests at once": (_two_requests, "R9", "OneRequestInFlight"),
     "a heartbeat at the epoch before": (_heartbeats_at_an_earlier_epoch, "E4", "SaysTheEpochTold"),

@@ -179,6 +179,16 @@ def _never_pauses(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(InFlight, "back_off", lambda self, now_ms: None)
 
 
+def _always_pauses_shortly(patch: pytest.MonkeyPatch) -> None:
+    right = InFlight.back_off
+
+    def back_off(self: InFlight, now_ms: int) -> None:
+        self._failures = 0
+        right(self, now_ms)
+
+    patch.setattr(InFlight, "back_off", back_off)
+
+
 def _acknowledges_later(patch: pytest.MonkeyPatch) -> None:
     right = Lifecycle._go_on
 
@@ -212,6 +222,7 @@ def _always_leaves_for_a_while(patch: pytest.MonkeyPatch) -> None:
 MEMBERS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, str]] = {
     _never_finds: ("H5", "FindsCoordinatorAnew"),
     _never_pauses: ("H5", "BacksOff"),
+    _always_pauses_shortly: ("H5", "BacksOff"),
     _acknowledges_later: ("K2", "AcknowledgesAtOnce"),
     _hides_errors: ("K3", "ErrorsAreTold"),
     _loses_commits: ("R8", "EventuallyConverged"),

@@ -48,6 +48,8 @@ class Lifecycle:
         """Has the application not polled since it was too late to?"""
         self._temporarily = False
         """Does a static member leave for a while only (S1)?"""
+        self._interval_ms = 0
+        self._sent_ms = 0
         self._due_ms = 0
         self._poll_deadline_ms = 0
         self._leave_deadline_ms = 0
@@ -185,6 +187,9 @@ class Lifecycle:
             self._temporarily = self.closed
             self._state = State.PREPARE_LEAVING
             self._ownership.target = NOTHING
+            if not self.offsets.held:
+                # H9: what was to be reported at once, a subscription or an assignment, is void
+                self._due_ms = max(self._due_ms, self._sent_ms + self._interval_ms)
         self._go_on(now_ms)
 
     def _usable(self) -> None:

@@ -70,8 +70,6 @@ class Member(Lifecycle):
         self._computer = Computer(assignors)
         self._coordinator_known = True
         self._regex_sent = False
-        self._interval_ms = 0
-        self._sent_ms = 0
         self._commit_deadline_ms = 0
         self._completion_runs = False
 
@@ -344,8 +342,9 @@ class Member(Lifecycle):
 
     def _leave_answered(self, error: int, now_ms: int) -> None:
         """H2: whatever else it is answered, the member is out; UNKNOWN_MEMBER_ID says so, too."""
-        if error in codes.RETRIABLE and now_ms < self._leave_deadline_ms:
-            self._ended(False, now_ms, error)
+        again = error in codes.RETRIABLE
+        self._ended(not again, now_ms, error)
+        if again and now_ms < self._leave_deadline_ms:
             return
         self._out()
         self._state = State.STALE

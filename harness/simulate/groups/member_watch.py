@@ -33,8 +33,6 @@ class MemberWatch:
         """When its last heartbeat was sent."""
         self._hurries = False
         """May a heartbeat without news be early, since another answer asked for one (O4)?"""
-        self._resubscribed = False
-        """Did the application change its subscription since the last heartbeat (H7)?"""
         self._joined = False
         """May the coordinator have it, with a member id that it knows?"""
         self._closes_ms: int | None = None
@@ -72,7 +70,7 @@ class MemberWatch:
                 f"{self._name} heartbeats without news {now_ms - (self._sent_ms or 0)} ms after the last, "
                 f"and the interval is {self._interval_ms} ms",
             )
-        self._sent_ms, self._hurries, self._resubscribed = now_ms, False, False
+        self._sent_ms, self._hurries = now_ms, False
         self._joined = epoch >= 0 and bool(body["memberId"])
         self._closes_ms = None if epoch == 0 else self._closes_ms
 
@@ -155,15 +153,9 @@ class MemberWatch:
         """The application asks for a commit, which is sent some time while the member owns something."""
         self._application_commits = True
 
-    def subscribes(self) -> None:
-        """The application changes its subscription, which the next heartbeat reports at once."""
-        self._resubscribed = True
-
     def gives_up(self, now_ms: int) -> None:
-        """The application closes the consumer or unsubscribes. The heartbeat for a subscription that it took
-        back at once has no news."""
+        """The application closes the consumer or unsubscribes."""
         self._closes_ms = now_ms
-        self._hurries = self._hurries or self._resubscribed
 
     def ended(self, using: set[Partition]) -> None:
         """H2: a consumer that is closed has left what it joined. K3: each partition ended in a callback."""

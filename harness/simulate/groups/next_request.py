@@ -49,7 +49,7 @@ class NextRequest:
         self._left = False
         """Was the leave of the member answered, other than with an error to try again after?"""
         self._leaves = False
-        """Was the last heartbeat a leave? After the last try a join needs no pause."""
+        """Was the last heartbeat a leave?"""
         self._failed_ms: int | None = None
         """When an answer with an error came, or none: the member may pause."""
         self._pauses = False
@@ -76,9 +76,8 @@ class NextRequest:
             raise Violation(
                 "O4", "WaitsForTheEpoch", f"{self._name} sends {api} after STALE_MEMBER_EPOCH, no heartbeat"
             )
-        pauses = self._pauses and not (joins and self._leaves)
         pause_ms = min(FIRST_PAUSE_MS << max(self._failures - 1, 0), LONGEST_PAUSE_MS)
-        if pauses and self._failed_ms is not None and now_ms - self._failed_ms < pause_ms:
+        if self._pauses and self._failed_ms is not None and now_ms - self._failed_ms < pause_ms:
             raise Violation("H5", "BacksOff", f"{self._name} tries again after {now_ms - self._failed_ms} ms")
         if epoch is None:
             return
@@ -124,10 +123,10 @@ class NextRequest:
         errors = _errors(api, body)
         self._failed_ms = now_ms if errors else None
         self._pauses = bool(errors & (_AGAIN | {STALE}))
-        if not errors:
-            self._failures = 0
-        elif self._pauses and not self._leaves:
+        if self._pauses:
             self._failures += 1
+        elif not errors or (api == HEARTBEAT and sent["memberEpoch"] < 0):
+            self._failures = 0
         self._finds = bool(errors & _MOVED) or (self._finds and api != FIND)
         if api == "OffsetCommit":
             self.commits.answered(sent, errors)
@@ -157,7 +156,7 @@ class NextRequest:
         """No answer comes any more."""
         self._finds = self._finds or disconnected
         self._failed_ms, self._pauses = now_ms, True
-        self._failures += not self._leaves
+        self._failures += 1
 
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
         """Check by when a member sends its next request, while none is in flight and no callback runs.

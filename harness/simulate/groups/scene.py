@@ -44,18 +44,8 @@ class Settings:
 FAULTS: Final = (
     *("request lost", "answer lost", "request duplicated", "copy delivered", "answer duplicated"),
     *("late request", "late request duplicated", "reordering", "delay", "request timed out"),
-    *(
-        "partition",
-        "lost in a partition",
-        "crash",
-        "restart",
-        "leave",
-        "unsubscribed",
-        "callback raised",
-        "stall",
-        "skewed clock",
-        "clock leap",
-    ),
+    *("partition", "lost in a partition", "crash", "restart", "leave", "unsubscribed", "stall"),
+    *("callback raised", "skewed clock", "clock leap"),
     *("fail-over", "coordinator down", "log refuses", "group deleted"),
     *("topic created", "partitions added", "topic deleted", "topic recreated", "subscription changed"),
 )

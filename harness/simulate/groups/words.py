@@ -69,6 +69,9 @@ def of_answer(body: Json, topics: _Topics) -> str:
             partitions = _partitions(body["assignment"]["assignedTopicPartitions"], "partitions", topics)
             words.append(f"assigned {partitions}")
         return ", ".join(words)
+    if "coordinators" in body:
+        code = body["coordinators"][0]["errorCode"]
+        return error_name(code) if code else "the coordinator"
     if "groups" in body:
         code = body["groups"][0]["errorCode"]
         return error_name(code) if code else "offsets"

@@ -285,7 +285,6 @@ class World(Network):
     def _wants(self, process: Process, event: Json, now_ms: int) -> None:
         process.subscription = frozenset(event["topics"]), event.get("regex")
         process.subscribed = True
-        process.watch.subscribes()
         process.machine.subscribe(event["topics"], regex=event.get("regex"), now_ms=now_ms)
 
     def _poll(self, process: Process, event: Json) -> bool:

@@ -14,6 +14,7 @@ from coordinator.members.consumer.machine import Member
 from harness.simulate.groups.next_request import HEARTBEAT, NextRequest
 from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.run import SimulationOptions, run_seed
+from harness.simulate.groups.words import of_answer
 from harness.targets.base import Json
 from harness.targets.groups.python import PythonParts
 
@@ -239,3 +240,10 @@ def test_a_broken_member(
     outcomes = (run_seed(PythonParts(), SimulationOptions(events=2_500), seed) for seed in range(20))
     violations = (one.violation.kind for one in outcomes if one.violation is not None)
     assert MEMBERS[broken] in violations
+
+
+def test_an_answer_to_find_coordinator_is_drawn() -> None:
+    """A drawing of a schedule has such answers, with and without an error."""
+    there = {"coordinators": [{"key": "g", "errorCode": 0, "errorMessage": None}]}
+    away = {"coordinators": [{"key": "g", "errorCode": 15, "errorMessage": None}]}
+    assert [of_answer(body, {}) for body in (there, away)] == ["the coordinator", "COORDINATOR_NOT_AVAILABLE"]

@@ -55,7 +55,7 @@ class Draw(Pump):
         """Nobody starts before."""
         self._slots = self._drawn_slots()
         self._aside = random.Random(str(self._slots))
-        """Draws what was drawn by no seed before: all else of a seed stays as it was."""
+        """Draws the kinds of events that came later, so that the other draws of a seed stay as they were."""
         self._disturb: dict[str, Callable[[], None]] = {
             "crash": lambda: self._to_one({"do": "crash"}),
             "close": self._close,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from harness.simulate.groups.next_request import REMOVED
 from harness.simulate.groups.parts import Partition, Partitions, Violation, shown
 from harness.targets.base import Json
 
@@ -17,8 +18,6 @@ CLOSE_TIMEOUT_MS: Final = 30_000
 """The time that a consumer which closes has for its last commit (K4)."""
 _RETRIABLE: Final = frozenset({7, 14, 15, 16, 113})
 """Errors of a commit that is tried again: the coordinator's own, and STALE_MEMBER_EPOCH (O4)."""
-_OUT: Final = frozenset({25, 110})
-"""UNKNOWN_MEMBER_ID and FENCED_MEMBER_EPOCH."""
 
 
 class MemberWatch:
@@ -77,7 +76,7 @@ class MemberWatch:
     def heartbeat_answered(self, body: Json) -> None:
         """Take over what an answer to a heartbeat tells."""
         error = body["errorCode"]
-        if error in _OUT:
+        if error in REMOVED:
             self._joined, self._told_epoch, self._sent_ms = False, 0, None
         elif not error:
             self._joined = body["memberEpoch"] > 0

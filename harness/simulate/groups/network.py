@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.simulate.groups.next_request import FIND, HEARTBEAT
 from harness.simulate.groups.offsets import committed_by
 from harness.simulate.groups.parts import RequestView, Violation
-from harness.simulate.groups.process import HEARTBEAT, Message, Process, check_report
-from harness.simulate.groups.scene import ACTIVE, FIND, Scene
+from harness.simulate.groups.process import Message, Process, check_report
+from harness.simulate.groups.scene import ACTIVE, Scene
 from harness.simulate.groups.words import in_words, of_answer, of_request
 from harness.targets.base import Json
 

@@ -22,7 +22,7 @@ _MOVED: Final = frozenset({15, 16})
 """COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR."""
 _AGAIN: Final = frozenset({7, 14, 15, 16})
 """Errors after which a request is tried again, after a pause."""
-_OUT: Final = frozenset({25, 110})
+REMOVED: Final = frozenset({25, 110})
 """UNKNOWN_MEMBER_ID and FENCED_MEMBER_EPOCH."""
 _GIVEN_UP: Final = frozenset({7, 25, 27})
 """Results of a commit without an answer: time-out, out of the group, partitions gone before it was sent."""
@@ -136,7 +136,7 @@ class NextRequest:
             self._left = not errors & _AGAIN
             self._joined = self._joined and not self._left
             self._stale = False
-        elif errors & _OUT:
+        elif errors & REMOVED:
             self._stale = self._owes = self._joined = False
             self._heartbeat_ms = None
             self.commits.out()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.simulate.groups.coordinator_view import NOBODY
 from harness.simulate.groups.member_watch import MemberWatch
-from harness.simulate.groups.next_request import NextRequest
+from harness.simulate.groups.next_request import IN, NextRequest
 from harness.simulate.groups.parts import (
     CallbackView,
     Consumer,
@@ -21,12 +21,10 @@ from harness.simulate.groups.parts import (
 )
 from harness.targets.base import Json
 
-HEARTBEAT = "ConsumerGroupHeartbeat"
 REVOKED, ASSIGNED, LOST = "on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost"
 COMMITTED = "on_commit_complete"
-IN = ("STABLE", "RECONCILING", "ACKNOWLEDGING", "PREPARE_LEAVING")
 OUT = ("FENCED", "FATAL", "LEAVING", "STALE", "UNSUBSCRIBED")
-"""States in which a member owns something, and in which it does not."""
+"""States in which a member owns nothing."""
 REBALANCES = (REVOKED, ASSIGNED, LOST)
 
 

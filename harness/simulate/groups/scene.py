@@ -16,13 +16,13 @@ from harness.simulate.groups.answers import (
 )
 from harness.simulate.groups.computed import INSTALL, PREPARE
 from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch
+from harness.simulate.groups.next_request import FIND, HEARTBEAT
 from harness.simulate.groups.offsets import OffsetsWatch
 from harness.simulate.groups.parts import Partition, Parts, Topics, Violation, from_wire, shown
-from harness.simulate.groups.process import HEARTBEAT, Message, Process, check_process
+from harness.simulate.groups.process import Message, Process, check_process
 from harness.targets.base import Json
 
 ACTIVE: Final = "active"
-FIND: Final = "FindCoordinator"
 
 
 @dataclass(frozen=True, slots=True)

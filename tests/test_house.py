@@ -61,6 +61,7 @@ def test_only_its_targets_touch_the_coordinator() -> None:
             "python",
             "python_member",
             "groups/python",
+            "groups/classic",
             "groups/client",
             "groups/served",
             "groups/local_assignors",

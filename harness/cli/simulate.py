@@ -9,10 +9,11 @@ import typer
 
 from harness.cli.console import check_json_place
 from harness.cli.kept_option import KeptFolder, NoKept
-from harness.cli.simulate_groups import Assumption, Place, replay_groups, simulate_groups
+from harness.cli.simulate_groups import Assumption, Place, check_record, replay_groups, simulate_groups
 from harness.errors import USAGE, ConformError
 from harness.kept import FOLDER
 from harness.simulate.groups.run import SimulationOptions
+from harness.simulate.stage import stage_of, stages
 
 
 def command(
@@ -21,6 +22,9 @@ def command(
         int, typer.Option(min=1, metavar="N", help="So many seeds, from --seed on, by Spark.")
     ] = 1,
     events: Annotated[int, typer.Option(min=1, metavar="N", help="Events of each seed.")] = 5_000,
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help=f"Kind of the groups: {', '.join(sorted(stages()))}.")
+    ] = SimulationOptions().kind,
     schedule: Annotated[
         Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
     ] = None,
@@ -67,6 +71,9 @@ def command(
     shortest one. --without takes an assumption away: r9, the network that drops what a process gave up on, or
     exemption, by which a zombie may still own what is another's.
 
+    With --kind classic the members are those of the classic protocol, eager and cooperative ones, dynamic and
+    static ones, with their barriers, leaders and generations (C1 to C6, H8, O2, S1).
+
     Schedules are written to files, which --replay takes. Those of the last runs are tried first, and end a
     run in which they still fail. --record writes the log of a run, which conform
     validate takes. Two implementations are compared by conform compare.
@@ -74,6 +81,7 @@ def command(
     \b
     conform simulate --seed 7
     conform simulate --seeds 200
+    conform simulate --kind classic --seed 7
     conform simulate --seed 7 --events 800 --record build/seed-7.jsonl
 
     Exit codes: 0 all holds; 11 a violation; 2 a wrong command line; 3 the coordinator or Spark failed.
@@ -83,9 +91,16 @@ def command(
         return replay_groups(schedule, record)
     if record is not None and seeds > 1:
         raise ConformError("--record writes down one run: leave out --seeds.", USAGE)
-    taken = set(without or ())
+    check_record(record, kind)
+    taken, assumes = set(without or ()), stage_of(kind).assumptions
+    if strange := sorted(taken - set(assumes)):
+        raise ConformError(
+            f"The simulation of {kind} groups does not rely on {strange[0]}; --without takes "
+            f"{' and '.join(assumes)}.",
+            USAGE,
+        )
     wanted = SimulationOptions(
-        seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken
+        seed, seeds, events, Assumption.r9 not in taken, Assumption.exemption not in taken, kind
     )
     simulate_groups(
         wanted,

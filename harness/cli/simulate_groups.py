@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from harness.cli.console import running, write_json
-from harness.errors import NOT_CONFORMANT, ConformError
+from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.kept import Kept, tried
 from harness.kinds.scenarios import scenario_from_ops
 from harness.pipeline import need_spark
 from harness.simulate.groups.operations import Noted, operations_of
-from harness.simulate.groups.parts import Parts
 from harness.simulate.groups.report import explain, file_name, summary, to_json
 from harness.simulate.groups.run import (
     Outcome,
@@ -34,7 +34,7 @@ from harness.simulate.groups.scene import Counts, Story
 from harness.simulate.groups.schedule import read_schedule, schedule_of, write_schedule
 from harness.simulate.groups.schedule import to_json as to_json_schedule
 from harness.targets.base import Json
-from harness.targets.groups.python import PythonParts
+from harness.targets.groups.parts import parts_of
 from harness.targets.recording import opened_log
 
 
@@ -63,7 +63,7 @@ class Place:
 
 def simulate_groups(options: SimulationOptions, place: Place) -> None:
     """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
-    parts = PythonParts()
+    parts = parts_of(options.kind)
     output_folder(place.out)
     kept = Kept(place.kept, "simulate", "python", _assumptions(options))
     before = [_kept(one, kept.path or place.out) for one in kept.read()]
@@ -96,9 +96,11 @@ def simulate_groups(options: SimulationOptions, place: Place) -> None:
 
 
 def _assumptions(options: SimulationOptions) -> str:
-    """The dialect, and what is taken away: schedules under other assumptions are others."""
+    """The dialect, the kind of the groups where it is not the usual one, and what is taken away: schedules
+    under other assumptions are others."""
     gone = [name for name in ("r9", "exemption") if not getattr(options, name)]
-    return " without ".join(("kip-848", *gone))
+    kind = () if options.kind == SimulationOptions().kind else (options.kind,)
+    return " without ".join((" ".join(("kip-848", *kind)), *gone))
 
 
 def _entry(violation: SimulatedViolation) -> Json:
@@ -117,7 +119,7 @@ def _kept(entry: Json, path: Path) -> SimulatedViolation:
     return SimulatedViolation(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
 
 
-def _outcomes(parts: Parts, options: SimulationOptions, place: Place) -> list[Outcome]:
+def _outcomes(parts: Any, options: SimulationOptions, place: Place) -> list[Outcome]:
     """One seed is played here, several are tasks of Spark."""
     with running("simulating whole groups") as progress:
         if options.seeds == 1:
@@ -134,7 +136,7 @@ def _outcomes(parts: Parts, options: SimulationOptions, place: Place) -> list[Ou
 
 
 @contextmanager
-def _recorded(parts: Parts, record: Path | None) -> Iterator[Parts]:
+def _recorded(parts: Any, record: Path | None) -> Iterator[Any]:
     """The parts, with a log for `conform validate` if there is to be one."""
     if record is None:
         yield parts
@@ -143,7 +145,7 @@ def _recorded(parts: Parts, record: Path | None) -> Iterator[Parts]:
         yield Noted(parts, note)
 
 
-def _shrunk(parts: Parts, result: Simulated) -> list[SimulatedViolation]:
+def _shrunk(parts: Any, result: Simulated) -> list[SimulatedViolation]:
     shorter = []
     for one in result.violations:
         with running(f"shrinking the schedule of {one.requirement} {one.invariant}"):
@@ -151,9 +153,11 @@ def _shrunk(parts: Parts, result: Simulated) -> list[SimulatedViolation]:
     return shorter
 
 
-def _scenario(parts: Parts, violation: SimulatedViolation, path: Path) -> Path | None:
+def _scenario(parts: Any, violation: SimulatedViolation, path: Path) -> Path | None:
     """Write the requests of a schedule as a golden scenario beside it. None where a scenario cannot express
-    them: several groups, a log that refuses records, a coordinator that is down."""
+    them: another kind of group, several groups, a log that refuses records, a coordinator that is down."""
+    if violation.schedule.settings.kind != SimulationOptions().kind:
+        return None
     if (
         violation.settling
         or len({event["group"] for event in violation.schedule.events if "group" in event}) > 1
@@ -170,12 +174,19 @@ def _scenario(parts: Parts, violation: SimulatedViolation, path: Path) -> Path |
     return beside
 
 
+def check_record(record: Path | None, kind: str) -> None:
+    """ConformError (exit 2) where a run of groups of this kind is to be recorded, and cannot be."""
+    if record is not None and kind != SimulationOptions().kind:
+        raise ConformError(f"--record takes no run of {kind} groups: leave it out.", USAGE)
+
+
 def replay_groups(path: Path, record: Path | None = None) -> None:
     """Play a schedule again, and say what happens; `record` is a log of what the coordinator is told and
     answers. ConformError (exit 11) if it shows a violation."""
     schedule = read_schedule(path)
+    check_record(record, schedule.settings.kind)
     story = Story()
-    with _recorded(PythonParts(), record) as parts:
+    with _recorded(parts_of(schedule.settings.kind), record) as parts:
         failed = play(parts, schedule.settings, schedule.events, story=story)
     for line in story.lines():
         print(line)

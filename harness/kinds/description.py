@@ -37,6 +37,7 @@ class Kind:
     `exercised` gives the requirements of steps that are about this kind alone. A kind that is made of others
     comes after them in the registry, and is asked before them. A target may say that it shows the state alone
     of groups of a kind with `unshown` configurations: these do not show then where it has no clock either.
+    `stage` is the module with which whole groups of the kind are simulated (harness/simulate/stage.py).
     """
 
     name: str
@@ -52,6 +53,7 @@ class Kind:
     retold: bool = False
     exercised: Exercised = _nothing
     unshown: tuple[str, ...] = ()
+    stage: str = ""
 
     def has(self, trace: Trace) -> bool:
         """Tell if the trace is of a group of this kind."""

@@ -41,7 +41,8 @@ from harness.stategraph import merge_by_hidden
 PACKAGE: Final = "coordinator"
 REBOUND: Final = (
     *("harness.targets.python", "harness.targets.python_member"),
-    *("harness.targets.groups.local_assignors", PARTS),
+    *("harness.targets.groups.local_assignors", "harness.targets.groups.python"),
+    *("harness.targets.groups.classic", PARTS),
 )
 """Modules that hold classes and functions of the coordinator, and are imported anew with a mutant."""
 TEXT: Final = (

@@ -10,8 +10,9 @@ from harness.clients.schedules import drawn
 from harness.clients.simulated import simulate
 from harness.mutate.mutant import KILLED, Verdict
 from harness.simulate.groups.run import SimulationOptions, run_seed
+from harness.simulate.stage import stages
 
-PARTS: Final = "harness.targets.groups.python"
+PARTS: Final = "harness.targets.groups.parts"
 """Module of the coordinator and the members that are simulated."""
 GROUP_SEEDS: Final = 8
 EVENTS: Final = 2_500
@@ -28,7 +29,7 @@ class Client:
 
     def noticed(self) -> Verdict | None:
         """The first broken rule; None if the client keeps them all."""
-        parts = importlib.import_module(PARTS).PythonParts()
+        parts = importlib.import_module(PARTS).parts_of(SimulationOptions().kind)
         for seed, schedule in enumerate(drawn(range(CLIENT_SEEDS))):
             try:
                 judged, _ = simulate(parts, parts.member, schedule.setup, schedule.steps)
@@ -41,25 +42,28 @@ class Client:
 
 
 class Groups:
-    """Seeds of whole groups, of which the first violation ends the check."""
+    """Seeds of whole groups of a kind, of which the first violation ends the check."""
 
-    name = f"simulate, {GROUP_SEEDS} seeds"
     of = "harness/simulate"
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self.name = f"simulate {kind} groups, {GROUP_SEEDS} seeds"
 
     def noticed(self) -> Verdict | None:
         """The first violation; None if the seeds show nothing."""
-        parts = importlib.import_module(PARTS).PythonParts()
-        options = SimulationOptions(events=EVENTS)
+        parts = importlib.import_module(PARTS).parts_of(self._kind)
+        options = SimulationOptions(events=EVENTS, kind=self._kind)
         for seed in range(GROUP_SEEDS):
             try:
                 violation = run_seed(parts, options, seed).violation
             except Exception as error:
-                return Verdict(KILLED, f"simulate, seed {seed}: {type(error).__name__}: {error}", (self.of,))
+                return Verdict(KILLED, f"{self.name}: {type(error).__name__}: {error}", (self.of,))
             if violation:
                 what = f"{violation.requirement} {violation.invariant}"
-                return Verdict(KILLED, f"simulate, seed {seed}: {what}", (self.of,))
+                return Verdict(KILLED, f"{self.name}, seed {seed}: {what}", (self.of,))
         return None
 
 
-SIMULATIONS: Final = (Client(), Groups())
+SIMULATIONS: Final[tuple[Client | Groups, ...]] = (Client(), *map(Groups, stages()))
 """The simulations, the cheapest first."""

@@ -14,7 +14,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.session import Cluster, parallelism, spark_session
 from harness.pipeline.ticking import ticking
 from harness.simulate.groups.run import Outcome, SimulationOptions, run_seed
-from harness.targets.groups.python import PythonParts
+from harness.targets.groups.parts import parts_of
 
 _OUTCOME: Final = pa.schema([("outcome", pa.binary())])
 AT_A_TIME: Final = 8
@@ -53,7 +53,7 @@ def _played(options: SimulationOptions, batches: Iterator[pa.RecordBatch]) -> It
     collects them."""
     for batch in batches:
         for seed in batch.column(0).to_pylist():
-            outcome = pickle.dumps(run_seed(PythonParts(), options, seed))
+            outcome = pickle.dumps(run_seed(parts_of(options.kind), options, seed))
             yield pa.RecordBatch.from_pylist([{"outcome": outcome}], _OUTCOME)
 
 

@@ -61,16 +61,23 @@ class Callbacks:
     def lose(self) -> None:
         """All is lost at once, and what was to be called is void; on_partitions_lost hears of it, unless
         nothing was owned. A partition that is being revoked is not lost, too."""
+        self._clear()
         lost, self.owned = self.owned - self._being_revoked, NOTHING
-        self._waiting.clear()
         if lost:
             self._waiting.append(Callback(CallbackName.LOST, lost))
 
     def end(self) -> None:
         """All is revoked, once, and what was to be called is void: an assignment that has not been told never
         is."""
-        self._waiting.clear()
+        self._clear()
         self.give_up(self.owned - self._being_revoked)
+
+    def _clear(self) -> None:
+        """Call nothing that waits, but for on_partitions_lost of what is owned no longer: nothing else will
+        tell the application of that."""
+        waiting = [one for one in self._waiting if isinstance(one, Callback)]
+        gone = (one for one in waiting if one.name is CallbackName.LOST and not one.partitions & self.owned)
+        self._waiting = deque(gone)
 
     def take(self, now_ms: int) -> Callback | None:
         """The next one to run; None while another runs. The assignor's is run here."""

@@ -44,6 +44,7 @@ from coordinator.core.errors import BadInput
 from coordinator.members.classic import bodies
 from coordinator.members.classic.callbacks import Callbacks
 from coordinator.members.classic.errors import (
+    FENCED_INSTANCE_ID,
     LOST,
     MEMBER_ID_REQUIRED,
     REBALANCE_IN_PROGRESS,
@@ -109,6 +110,8 @@ class ClassicMember:
         self._assigns = False
         """Is it to assign? Not so a static leader that returns to a generation that is assigned (S1)."""
         self._offsets: dict[TopicPartition, int] = {}
+        """Offsets to commit; those of a commit that failed come again, below later ones."""
+        self._committing: dict[TopicPartition, int] = {}
         self._reason: str | None = None
         """Why the application enforced a rebalance: told in the next JoinGroup."""
         self._request: Request | None = None
@@ -140,7 +143,7 @@ class ClassicMember:
         if self.phase in (Phase.LEAVING, Phase.FAILED):
             raise ValueError("This consumer is closed or has failed: make a new one.")
         before, self._topics = self._topics, frozenset(topics)
-        if self.phase is Phase.JOIN and self._topics != before:
+        if self.phase in (Phase.JOIN, Phase.SYNC) and self._topics != before:
             self._prepared = False
         if self.phase is Phase.UNSUBSCRIBED:
             self.phase = Phase.JOIN
@@ -254,8 +257,8 @@ class ClassicMember:
             return bodies.heartbeat(self.settings, self.member_id, self.generation)
         if api == "LeaveGroup":
             return bodies.leave(self.settings, self.member_id)
-        offsets, self._offsets = self._offsets, {}
-        return bodies.commit(self.settings, self.member_id, self.generation, offsets)
+        self._committing, self._offsets = self._offsets, {}
+        return bodies.commit(self.settings, self.member_id, self.generation, self._committing)
 
     def _join_body(self) -> Json | None:
         self._prepare()
@@ -330,6 +333,9 @@ class ClassicMember:
             self.phase = Phase.UNSUBSCRIBED
             return
         error = error_of(request.api, body)
+        commits = request.api == "OffsetCommit"
+        if commits and error and error not in RETRIABLE:
+            self._callbacks.fail(MemberError(error, f"The coordinator refused a commit with error {error}."))
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
@@ -340,7 +346,8 @@ class ClassicMember:
             self._rejoin(now_ms)
         elif error in RETRIABLE:
             self._back_off(now_ms)
-        else:
+            self._commit_again(request)
+        elif not commits or error == FENCED_INSTANCE_ID:
             message = refused(request.api, error, self.settings.group_id, self._assignors)
             self._end(MemberError(error, message), now_ms)
 
@@ -350,6 +357,13 @@ class ClassicMember:
         if request is not None and request.api == "LeaveGroup":
             self._out()
             self.phase = Phase.UNSUBSCRIBED
+        elif request is not None:
+            self._commit_again(request)
+
+    def _commit_again(self, request: Request) -> None:
+        """O2: a commit that may succeed later is sent again, while the member is in the generation."""
+        if request.api == "OffsetCommit" and self.phase is Phase.STABLE:
+            self._offsets = self._committing | self._offsets
 
     def _ended(self, correlation: int) -> Request | None:
         request = self._request

@@ -33,4 +33,5 @@ CLASSIC: Final = Kind(
     beside=("offsets",),
     exercised=_exercised,
     unshown=(DELAY,),
+    stage="harness.kinds.classic.simulated.stage",
 )

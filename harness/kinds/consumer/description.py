@@ -13,4 +13,5 @@ CONSUMER: Final = Kind(
     apis={"ConsumerGroupHeartbeat": 0},
     traces=("client", "admission"),
     retold=True,
+    stage="harness.simulate.groups.stage",
 )

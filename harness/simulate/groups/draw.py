@@ -42,7 +42,7 @@ def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) 
     return Settings(groups=("g", "h")[: rng.choice((1, 1, 2))], r9=r9, exemption=exemption)
 
 
-class Draw(Pump):
+class Draw(Pump[World, Process]):
     """A pump that draws. `rng` alone decides."""
 
     def __init__(self, world: World, rng: random.Random) -> None:

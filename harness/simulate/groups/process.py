@@ -25,6 +25,8 @@ REVOKED, ASSIGNED, LOST = "on_partitions_revoked", "on_partitions_assigned", "on
 COMMITTED = "on_commit_complete"
 OUT = ("FENCED", "FATAL", "LEAVING", "STALE", "UNSUBSCRIBED")
 """States in which a member owns nothing."""
+AT_REST = ("STABLE", "ACKNOWLEDGING", "JOINING", "LEAVING", "UNSUBSCRIBED", "FATAL")
+"""States in which a member has no callback to run, but for that of a commit."""
 REBALANCES = (REVOKED, ASSIGNED, LOST)
 
 
@@ -99,6 +101,16 @@ class Process:
     def state(self) -> str:
         """The state of its member."""
         return str(self.machine.state.value)
+
+    @property
+    def at_rest(self) -> bool:
+        """Tell if there is no callback to run, but for that of a commit."""
+        return self.state in AT_REST
+
+    @property
+    def max_poll_ms(self) -> int:
+        """The longest time between two polls of its application."""
+        return self.consumer.max_poll_ms
 
 
 def check_report(process: Process, body: Json) -> None:

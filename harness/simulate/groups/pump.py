@@ -6,23 +6,66 @@ looks what follows from it. Every process has four tracks, on each of which at m
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sized
 from heapq import heappop, heappush
-from typing import Final, TypeAlias
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
-from harness.simulate.groups.process import Process
-from harness.simulate.groups.world import World
+from harness.simulate.groups.parts import RequestView
 from harness.targets.base import Json
 
 REQUEST_TIMEOUT_MS: Final = 30_000
-AT_REST: Final = ("STABLE", "ACKNOWLEDGING", "JOINING", "LEAVING", "UNSUBSCRIBED", "FATAL")
-"""States in which a member has no callback to run, but for that of a commit."""
 Plan: TypeAlias = tuple[object, ...]
 
 
-class Pump:
+class Pumped(Protocol):
+    """A process, as far as its next events depend on it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def at_rest(self) -> bool: ...
+    @property
+    def permille(self) -> int: ...
+    @property
+    def max_poll_ms(self) -> int: ...
+    @property
+    def waits_for(self) -> RequestView | None: ...
+    @property
+    def request(self) -> object: ...
+    @property
+    def answer(self) -> object: ...
+    @property
+    def sent_ms(self) -> int: ...
+    @property
+    def running(self) -> object: ...
+    @property
+    def using(self) -> Sized: ...
+    @property
+    def polled_in_vain(self) -> bool: ...
+    def due_ms(self, now_ms: int) -> int | None: ...
+
+
+P = TypeVar("P", bound=Pumped)
+
+
+class Pumps(Protocol):
+    """A world of processes."""
+
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def processes(self) -> Mapping[str, Any]: ...
+
+
+W = TypeVar("W", bound=Pumps)
+
+
+class Pump(Generic[W, P]):
     """The world goes on without faults, each message taking as long as `latency_ms` says."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: W) -> None:
         self.world = world
         self._queue: list[tuple[int, int, Json, str, str, Plan]] = []
         self._pushed = 0
@@ -54,7 +97,7 @@ class Pump:
         """Plan an event that nothing can put off."""
         self._push(max(at_ms, self.now_ms), event, "", "", ())
 
-    def look(self, process: Process, least_ms: int = 0) -> None:
+    def look(self, process: P, least_ms: int = 0) -> None:
         """Plan what follows for a process from how it is now."""
         who, now_ms = process.name, self.now_ms
         waits = process.waits_for
@@ -76,28 +119,28 @@ class Pump:
                 self._plan(who, "expiry", ("send", due_ms), max(due_ms, now_ms + least_ms), {"do": "send"})
         self.plan_application(process)
 
-    def plan_request(self, process: Process, plan: Plan) -> None:
+    def plan_request(self, process: P, plan: Plan) -> None:
         """A request is on the way."""
         self.plan(process, "io", plan, self.latency_ms(), {"do": "deliver"})
 
-    def plan_answer(self, process: Process, plan: Plan) -> None:
+    def plan_answer(self, process: P, plan: Plan) -> None:
         """An answer is on the way."""
         self.plan(process, "io", plan, self.latency_ms(), {"do": "answer"})
 
-    def plan_application(self, process: Process) -> None:
+    def plan_application(self, process: P) -> None:
         """The application polls at once where there is something to do, else in time, and consumes."""
         if process.running is not None:
             self.plan(
                 process, "application", ("done", len(process.using)), self.callback_ms(), {"do": "done"}
             )
-        elif process.state in AT_REST:
-            in_time_ms = process.consumer.max_poll_ms * 400 // process.permille
+        elif process.at_rest:
+            in_time_ms = process.max_poll_ms * 400 // process.permille
             self.plan(process, "application", ("idle",), in_time_ms, self.poll())
         else:
             after_ms = 1_000 if process.polled_in_vain else self.latency_ms()
             self.plan(process, "application", ("poll", process.state), after_ms, self.poll())
 
-    def plan(self, process: Process, track: str, plan: Plan, after_ms: int, event: Json) -> None:
+    def plan(self, process: P, track: str, plan: Plan, after_ms: int, event: Json) -> None:
         """Plan an event of a process, unless that is planned already."""
         self._plan(process.name, track, plan, self.now_ms + after_ms, event)
 

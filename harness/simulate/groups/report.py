@@ -19,6 +19,7 @@ def command_of(options: SimulationOptions) -> str:
     if options.seeds > 1:
         words += ["--seeds", str(options.seeds)]
     words += ["--events", str(options.events)]
+    words += [] if options.kind == SimulationOptions().kind else ["--kind", options.kind]
     words += [
         *([] if options.r9 else ["--without", "r9"]),
         *([] if options.exemption else ["--without", "exemption"]),
@@ -30,18 +31,23 @@ def summary(result: Simulated) -> Iterator[str]:
     """Counts of events and verdicts: they show that a run did something, and with which result."""
     counts, options = result.counts, result.options
     seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {options.seed}"
-    yield f"{seeds}, {counts.events:,} events on whole groups (python, kip-848), checked after each"
+    what = f"whole {_groups(options)} (python, kip-848)"
+    yield f"{seeds}, {counts.events:,} events on {what}, checked after each"
     yield f"events: {counted(counts.kinds)}"
     yield f"faults: {counted(counts.faults)}"
     yield f"states of groups: {counted(counts.states)}; {counts.rebalances:,} rebalances ended in Stable"
     yield f"answers: {counted(named(counts.answers))}"
-    yield f"partitions with an owner and a zombie (R7): {counts.zombie_owners:,}"
+    yield f"partitions with an owner and a zombie: {counts.zombie_owners:,}"
     if result.seconds:
         yield f"{counts.events / result.seconds:,.0f} events/s, {result.seconds:.1f} s"
     yield f"digest of all that happened: {result.digest[:16]}"
     yield f"again: {command_of(options)}"
     if not result.violations:
         yield "no violation"
+
+
+def _groups(options: SimulationOptions) -> str:
+    return "groups" if options.kind == SimulationOptions().kind else f"{options.kind} groups"
 
 
 def explain(violation: SimulatedViolation, path: Path, scenario: Path | None) -> Iterator[str]:
@@ -90,6 +96,7 @@ def to_json(result: Simulated, files: Sequence[Path], scenarios: Sequence[Path |
     return {
         "command": "simulate",
         "mode": "groups",
+        "kind": result.options.kind,
         "target": "python",
         "dialect": "kip-848",
         "seed": result.options.seed,

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Any, Final
 
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.simulate.groups.draw import Draw, drawn_settings
-from harness.simulate.groups.parts import Parts, Violation
+from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.scene import Counts, Settings, Story
 from harness.simulate.groups.schedule import Schedule
-from harness.simulate.groups.settle import settle
-from harness.simulate.groups.snapshot import one_group, snapshot
-from harness.simulate.groups.world import World
+from harness.simulate.groups.snapshot import one_group
 from harness.simulate.shrink import shrink
+from harness.simulate.stage import stage_of
 from harness.targets.base import Json
 
 ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
@@ -27,13 +25,15 @@ ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
 
 @dataclass(frozen=True, slots=True)
 class SimulationOptions:
-    """The options of a simulation: `events` for each seed from `seed` on, under `Settings`."""
+    """The options of a simulation: `events` for each seed from `seed` on, under `Settings`, of groups of one
+    kind."""
 
     seed: int = 848
     seeds: int = 1
     events: int = 5_000
     r9: bool = True
     exemption: bool = True
+    kind: str = Settings().kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,36 +83,38 @@ class Failed:
 
 
 def play(
-    parts: Parts, settings: Settings, events: Sequence[Json], settles: bool = True, story: Story | None = None
+    parts: Any, settings: Settings, events: Sequence[Json], settles: bool = True, story: Story | None = None
 ) -> Failed | None:
-    """Play a schedule; the violation that it shows, if it shows one. `settles` is whether it ends with R8."""
-    world = World(parts, settings, story)
+    """Play a schedule; the violation that it shows, if it shows one. `parts` are those of the settings' kind;
+    `settles` is whether it ends with R8."""
+    stage = stage_of(settings.kind)
+    world = stage.world(parts, settings, story)
     after = 0
     try:
         for event in events:
             after += 1
             world.apply(event)
         if settles:
-            settle(world)
+            stage.settle(world)
     except Violation as violation:
         if story:
-            story.after = snapshot(world)
+            story.after = stage.snapshot(world)
         return Failed(_with_names(violation, events[:after]), after)
     return None
 
 
 def run_seed(
-    parts: Parts, options: SimulationOptions, seed: int, progress: Callable[[int], None] = lambda events: None
+    parts: Any, options: SimulationOptions, seed: int, progress: Callable[[int], None] = lambda events: None
 ) -> Outcome:
     """Draw and play the schedule of a seed. A violation ends it."""
-    rng = random.Random(seed)
-    settings = drawn_settings(rng, options.r9, options.exemption)
-    world = World(parts, settings)
+    rng, stage = random.Random(seed), stage_of(options.kind)
+    settings = stage.drawn_settings(rng, options.r9, options.exemption)
+    world = stage.world(parts, settings, None)
     digest = hashlib.sha256()
     done: list[Json] = []
     broken, settling = None, False
     try:
-        draw = Draw(world, rng)
+        draw = stage.draw(world, rng)
         while world.counts.events < options.events and (event := draw.next()) is not None:
             done.append(event)
             if len(done) % 1_000 == 0:
@@ -125,7 +127,7 @@ def run_seed(
                 done.pop()
         settling = True
         done.append({"at": world.now_ms, "do": "wait"})
-        settle(world)
+        stage.settle(world)
     except Violation as violation:
         digest.update(str(violation).encode())
         kind = violation.requirement, violation.invariant
@@ -136,7 +138,7 @@ def run_seed(
     return Outcome(seed, world.counts, digest.hexdigest(), broken)
 
 
-def shrunk(parts: Parts, violation: SimulatedViolation) -> SimulatedViolation:
+def shrunk(parts: Any, violation: SimulatedViolation) -> SimulatedViolation:
     """A violation with the shortest schedule that shows it, and what happens in that schedule.
 
     ConformError (exit 3) if the violation is not there again.
@@ -163,7 +165,7 @@ def shrunk(parts: Parts, violation: SimulatedViolation) -> SimulatedViolation:
     return short
 
 
-def shown(parts: Parts, repeated: SimulatedViolation) -> SimulatedViolation | None:
+def shown(parts: Any, repeated: SimulatedViolation) -> SimulatedViolation | None:
     """The violation of the schedule of `found`, and what happens in it; None if there is none."""
     schedule, story = repeated.schedule, Story()
     failed = play(parts, schedule.settings, schedule.events, repeated.settling, story)
@@ -190,7 +192,7 @@ def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
     """A violation with topics by name; an invariant knows them by the end of their ids."""
     message = violation.message
     for event in events:
-        if event["do"] == "topic":
+        if event["do"] == "topic" and "id" in event:
             message = message.replace(f"{event['id'][-4:]}-", f"{event['name']}-")
     return Violation(violation.requirement, violation.invariant, message)
 
@@ -259,7 +261,7 @@ class Simulated:
 
 def summed(options: SimulationOptions, outcomes: Sequence[Outcome]) -> Simulated:
     """Add up outcomes, in whatever order they came."""
-    counts, digest = Counts.none(), hashlib.sha256()
+    counts, digest = Counts(Counter(), Counter(), Counter(), Counter()), hashlib.sha256()
     first: dict[tuple[str, str], SimulatedViolation] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for outcome in sorted(outcomes, key=lambda one: one.seed):

@@ -29,13 +29,14 @@ ACTIVE: Final = "active"
 class Settings:
     """The assumptions under which a schedule is played. Without `r9` the network may deliver requests that
     living processes gave up on (R9); without `exemption` removed members that do not know it may not own
-    anything either (R7). Both must fail."""
+    anything either (R7). Both must fail. `kind` is the kind of the groups."""
 
     session_ms: int = 45_000
     heartbeat_ms: int = 5_000
     groups: tuple[str, ...] = ("g",)
     r9: bool = True
     exemption: bool = True
+    kind: str = "consumer"
 
     def to_json(self) -> Json:
         return asdict(self)

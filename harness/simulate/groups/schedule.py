@@ -6,6 +6,7 @@ Times are milliseconds of everybody's clock; an event whose time is past happens
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from harness.files import read_text, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
 from harness.simulate.groups.scene import Settings
+from harness.simulate.stage import stage_of
 from harness.targets.base import Json
 
 EVENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -47,7 +49,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "answer-again": ("who",),
     "give-up": ("who",),
 }
-"""Events that may happen, and their fields."""
+"""Events that may happen in consumer groups, and their fields."""
 HOW: Final = ("loading", "moved", "unavailable")
 
 
@@ -101,11 +103,13 @@ def schedule_of(data: Any, path: Path) -> Schedule:
     """The schedule that JSON says, which `path` has. ConformError (exit 2) where it says none."""
     if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
         raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
+    settings = _settings(data.get("settings", {}), path)
+    known = stage_of(settings.kind).events
     for number, event in enumerate(data["events"], start=1):
-        if problem := _problem(event):
+        if problem := _problem(event, known):
             raise ConformError(f"{path}, event {number}: {problem}.", USAGE)
     return Schedule(
-        _settings(data.get("settings", {}), path),
+        settings,
         tuple(data["events"]),
         str(data.get("requirement", "")),
         str(data.get("invariant", "")),
@@ -122,14 +126,14 @@ def _settings(content: Any, path: Path) -> Settings:
     return settings
 
 
-def _problem(event: Any) -> str:
+def _problem(event: Any, known: Mapping[str, tuple[str, ...]]) -> str:
     """The problem of an event as a sentence; "" where there is none."""
-    does = event.get("do") if isinstance(event, dict) else None
-    if does not in EVENTS:
-        return f"there is no event {does!r}; there are {', '.join(EVENTS)}"
+    does = str(event.get("do")) if isinstance(event, dict) else ""
+    if does not in known:
+        return f"there is no event {does!r}; there are {', '.join(known)}"
     if type(event.get("at")) is not int or event["at"] < 0:
         return "'at' must be a time, in milliseconds from 0"
-    if missing := [field for field in EVENTS[does] if field not in event]:
+    if missing := [field for field in known[does] if field not in event]:
         return f"{does} needs the field {missing[0]!r}"
     if does == "down" and event["how"] not in HOW:
         return f"'how' must be one of {', '.join(HOW)}"

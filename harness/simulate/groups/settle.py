@@ -22,7 +22,7 @@ def settle(world: World) -> None:
     """Stop the faults, and let the world go on until all groups have converged. Raises Violation (R8)."""
     for event in _recovery(world):
         world.apply(event)
-    pump = Pump(world)
+    pump = Pump[World, Process](world)
     until_ms = world.now_ms + PATIENCE_MS
     while why := unsettled(world):
         event = pump.next() or {"at": world.now_ms + WAIT_MS, "do": "wait"}

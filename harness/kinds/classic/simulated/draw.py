@@ -1,0 +1,249 @@
+"""Random schedules of classic groups: who takes part, how long everything takes, and what goes wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from harness.kinds.classic.simulated.process import Process
+from harness.kinds.classic.simulated.world import World
+from harness.simulate.groups.pump import Plan, Pump
+from harness.simulate.groups.scene import ACTIVE, Settings
+from harness.targets.base import Json
+
+NAMES: Final = ("foo", "bar", "baz")
+MIXES: Final = (("old",), ("new",), ("new",), ("old", "both"), ("both", "new"), ("both", "new"))
+"""Configurations that the consumers of a group may have beside each other (C4)."""
+DISTURBANCES: Final = {
+    "crash": 10,
+    "close": 5,
+    "resubscribe": 8,
+    "enforce": 4,
+    "fail-over": 6,
+    "down": 4,
+    "log": 3,
+    "topic": 10,
+    "leap": 4,
+    "late": 8,
+    "everybody-goes": 3,
+}
+"""Disturbances of a storm, by weight. The fate of each message is drawn with them."""
+
+
+def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) -> Settings:
+    """One group, or two."""
+    groups = ("g", "h")[: rng.choice((1, 1, 2))]
+    return Settings(groups=groups, r9=r9, exemption=exemption, kind="classic")
+
+
+class ClassicPump(Pump[World, Process]):
+    """A pump in which members hear of topics, and of answers to requests that waited."""
+
+    def __init__(self, world: World) -> None:
+        world.woken = self.look  # type: ignore[method-assign]
+        super().__init__(world)
+
+    def look(self, process: Process, least_ms: int = 0) -> None:
+        """Plan what follows for a process from how it is now."""
+        super().look(process, least_ms)
+        if process.known_topics != self.world.topics:
+            topics = tuple(sorted(self.world.topics.items()))
+            self.plan(process, "metadata", ("notice", topics), self.metadata_ms(), {"do": "notice"})
+
+    def saw(self, event: Json, happened: bool) -> None:
+        """Plan what follows from an event; topics change for all."""
+        super().saw(event, happened)
+        if event["do"] in ("topic", "delete-topic", "fail-over"):
+            for name in sorted(self.world.processes):
+                self.look(self.world.processes[name])
+
+    def metadata_ms(self) -> int:
+        """How long a change of topics takes to be noticed."""
+        return 100
+
+
+class Draw(ClassicPump):
+    """A pump that draws. `rng` alone decides."""
+
+    def __init__(self, world: World, rng: random.Random) -> None:
+        self._rng = rng
+        self._past_ms = 0
+        super().__init__(world)
+        self._storm = True
+        self._back_ms = 0
+        """Nobody starts before."""
+        self._slots = self._drawn_slots()
+        self._disturb: dict[str, Callable[[], None]] = {
+            "crash": lambda: self._to_one({"do": "crash"}),
+            "close": lambda: self._to_one({"do": "close"}),
+            "resubscribe": lambda: self._to_one({"do": "subscribe", "topics": self._topics()}),
+            "enforce": lambda: self._to_one({"do": "enforce"}),
+            "fail-over": lambda: self._now({"do": "fail-over"}),
+            "down": self._down,
+            "log": self._log,
+            "topic": self._topic,
+            "leap": lambda: self._to_one({"do": "leap", "ms": rng.choice((500, 5_000, 20_000))}),
+            "late": self._late,
+            "everybody-goes": self._everybody_goes,
+        }
+        for name in NAMES[: rng.randint(1, 3)]:
+            self._now({"do": "topic", "name": name, "partitions": rng.randint(1, 5)})
+        for slot in self._slots:
+            self._start(slot, rng.randint(0, 10_000))
+        self._change_weather()
+        self._next_disturbance()
+
+    def _drawn_slots(self) -> list[Json]:
+        """The processes of the run; two static ones of a group may have one instance id (S2)."""
+        rng, slots = self._rng, []
+        for group in self.world.settings.groups:
+            mix = rng.choice(MIXES)
+            for number in range(rng.randint(2, 5)):
+                static = rng.random() < 0.25
+                slots.append(
+                    {
+                        "do": "start",
+                        "who": f"{group}{number}",
+                        "group": group,
+                        "configuration": rng.choice(mix),
+                        "instance": f"i{rng.choice((number, number, number, 0))}" if static else None,
+                        "permille": rng.choice((1000, 1000, 1000, 950, 1050, 1200)),
+                    }
+                )
+        return slots
+
+    def next(self) -> Json | None:
+        """The next event; disturbances and changes of the weather plan events, and are none."""
+        while (event := super().next()) is not None:
+            if event["do"] == "weather":
+                self._past_ms = event["at"]
+                self._change_weather()
+            elif event["do"] == "disturb":
+                self._past_ms = event["at"]
+                self._next_disturbance()
+                if self._storm or self._rng.random() < 0.1:
+                    names = list(DISTURBANCES)
+                    self._disturb[self._rng.choices(names, list(DISTURBANCES.values()))[0]]()
+            else:
+                return event
+        return None
+
+    @property
+    def now_ms(self) -> int:
+        """The time of the world, or of a disturbance that is being planned."""
+        return max(self.world.now_ms, self._past_ms)
+
+    def saw(self, event: Json, happened: bool) -> None:
+        """A process that is gone comes back some time; one that has failed for good is started anew."""
+        super().saw(event, happened)
+        who = event.get("who", "")
+        process = self.world.processes.get(who)
+        if process is not None and process.state == "failed":
+            self.plan(process, "end", ("end",), self._rng.choice((1_000, 30_000)), {"do": "crash"})
+        if process is None and who and happened and event["do"] not in ("start", "late"):
+            slot = next(one for one in self._slots if one["who"] == who)
+            self._start(slot, self._rng.choice((10, 1_000, 10_000, 60_000)))
+
+    # Messages and applications
+
+    def plan_request(self, process: Process, plan: Plan) -> None:
+        """Let a request arrive, or be lost, or let its sender die before."""
+        if self._plans.get((process.name, "io")) == plan:
+            return
+        kind = self._rng.random() * (1 if self._storm else 20)
+        if 0.08 < kind < 0.09:
+            self._now({"do": "crash", "who": process.name})
+        self.plan(process, "io", plan, self.latency_ms(), {"do": "lose" if kind < 0.04 else "deliver"})
+
+    def plan_answer(self, process: Process, plan: Plan) -> None:
+        """Let an answer arrive, sometimes twice, or be lost, or come too late."""
+        if self._plans.get((process.name, "io")) == plan:
+            return
+        kind, after_ms = self._rng.random() * (1 if self._storm else 20), self.latency_ms()
+        self.plan(process, "io", plan, after_ms, {"do": "lose" if kind < 0.04 else "answer"})
+        if 0.05 < kind < 0.08:
+            self.at(self.now_ms + after_ms + 1, {"do": "answer-again", "who": process.name})
+        elif 0.08 < kind < 0.1:
+            self.at(self.now_ms + after_ms // 2, {"do": "give-up", "who": process.name})
+
+    def plan_application(self, process: Process) -> None:
+        """An application that is at rest also commits."""
+        super().plan_application(process)
+        if process.machine.fetchable:
+            commit = {"do": "commit", "offset": self._rng.randint(1, 1_000)}
+            self.plan(process, "work", ("work",), self._rng.randint(500, 8_000), commit)
+
+    def latency_ms(self) -> int:
+        """Mostly short, and now and then longer than a time-out."""
+        if self._storm and self._rng.random() < 0.06:
+            return self._rng.choice((1_500, 6_000, 15_000))
+        return self._rng.randint(1, 50)
+
+    def metadata_ms(self) -> int:
+        """How long a change of topics takes to be noticed."""
+        return self._rng.choice((10, 1_000, 10_000))
+
+    def callback_ms(self) -> int:
+        """A callback may take longer than the rebalance time-out."""
+        return self._rng.choice((100, 2_000, 8_000, 30_000))
+
+    def poll(self) -> Json:
+        """Some stay in a callback for a while, some callbacks fail."""
+        slow = self._rng.random() < (0.15 if self._storm else 0.03)
+        raises = self._rng.random() < 0.05
+        return {"do": "poll", **({"slow": True} if slow else {}), **({"raises": True} if raises else {})}
+
+    # Disturbances
+
+    def _change_weather(self) -> None:
+        self._storm = not self._storm
+        lasts_ms = self._rng.randint(10_000, 60_000) if self._storm else self._rng.randint(20_000, 60_000)
+        self.at(self.now_ms + lasts_ms, {"do": "weather"})
+
+    def _next_disturbance(self) -> None:
+        self.at(self.now_ms + int(self._rng.expovariate(1 / 2_000)), {"do": "disturb"})
+
+    def _now(self, event: Json) -> None:
+        self.at(self.now_ms, event)
+
+    def _to_one(self, event: Json) -> None:
+        if names := sorted(self.world.processes):
+            self._now({"who": self._rng.choice(names), **event})
+
+    def _start(self, slot: Json, after_ms: int) -> None:
+        at_ms = max(self.now_ms + after_ms, self._back_ms)
+        self.at(at_ms, {**slot, "topics": self._topics()})
+
+    def _topics(self) -> list[str]:
+        """Most want everything, some a part."""
+        count = self._rng.choice((1, 2, 3, 3, 3))
+        return sorted(self._rng.sample(NAMES, count))
+
+    def _down(self) -> None:
+        if self.world.coordinator == ACTIVE:
+            self._now({"do": "down", "how": self._rng.choice(("loading", "moved", "unavailable"))})
+            self.at(self.now_ms + self._rng.choice((100, 2_000, 10_000)), {"do": "fail-over"})
+
+    def _log(self) -> None:
+        self._now({"do": "log", "fails": True})
+        self.at(self.now_ms + self._rng.choice((100, 2_000, 20_000)), {"do": "log", "fails": False})
+
+    def _late(self) -> None:
+        if waiting := sorted(name for name, messages in self.world.late.items() if messages):
+            self._now({"do": "late", "who": self._rng.choice(waiting)})
+
+    def _topic(self) -> None:
+        name = self._rng.choice(NAMES)
+        known = self.world.topics.get(name, 0)
+        if known and self._rng.random() < 0.3:
+            self._now({"do": "delete-topic", "name": name})
+        else:
+            partitions = min(known + self._rng.randint(1, 2), 8)
+            self._now({"do": "topic", "name": name, "partitions": partitions})
+
+    def _everybody_goes(self) -> None:
+        """Long enough that the sessions of static members end."""
+        self._back_ms = self.now_ms + 30_000
+        for name in sorted(self.world.processes):
+            self._now({"do": "close", "who": name})

@@ -1,0 +1,308 @@
+"""Coordinator, processes and the messages between them, which may be lost or late (R9), and what is checked
+after each event."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.kinds.classic.simulated.group_rules import GroupRules
+from harness.kinds.classic.simulated.member_rules import (
+    COMMIT,
+    HEARTBEAT,
+    JOIN,
+    LEAVE,
+    MENDED,
+    RETRIABLE,
+    SYNC,
+    error_of,
+)
+from harness.kinds.classic.simulated.parts import Parts
+from harness.kinds.classic.simulated.process import Message, Process
+from harness.simulate.groups.parts import RequestView, Violation, shown
+from harness.simulate.groups.scene import ACTIVE, Counts, Settings, Story
+from harness.simulate.groups.words import error_name
+from harness.targets.base import Json
+
+FAULTS = (
+    *("request lost", "answer lost", "answer duplicated", "late request", "delay", "request timed out"),
+    *("crash", "restart", "leave", "skewed clock", "clock leap", "callback raised", "rebalance enforced"),
+    *("fail-over", "coordinator down", "log refuses"),
+    *("topic created", "partitions added", "topic deleted", "subscription changed"),
+)
+"""Faults and changes. Each is counted, also those that never happen."""
+SLOW_MS = 1_000
+UNKNOWN_TOPIC = 3
+
+
+class Network:
+    """The processes and the coordinator; each method that takes an event does it, and gives False where the
+    event is void."""
+
+    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
+        self.parts, self.settings, self.story = parts, settings, story
+        self.cluster = parts.cluster()
+        self.now_ms = 0
+        self.topics: dict[str, int] = {}
+        self.coordinator = ACTIVE
+        self.log_fails = False
+        self.processes: dict[str, Process] = {}
+        self.starts: Counter[str] = Counter()
+        self.late: dict[str, list[Message]] = {}
+        """Requests of processes that are gone."""
+        self.rules = {group: GroupRules(parts, self.cluster, group) for group in settings.groups}
+        self.counts = Counts(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
+        self._waiting: dict[str, Message] = {}
+        """Requests that wait at the coordinator, by the name under which they wait."""
+        self._states = dict.fromkeys(settings.groups, "Dead")
+
+    # The coordinator
+
+    def advance(self, to_ms: int) -> None:
+        """Let time pass. Time never goes back."""
+        while self.now_ms < to_ms:
+            fired = self.cluster.advance(min(to_ms - self.now_ms, SLOW_MS))
+            self.now_ms = min(to_ms, self.now_ms + SLOW_MS)
+            for timer in fired:
+                self.counts.kinds[f"{timer['timer']} timeout"] += 1
+                if self.story:
+                    who = timer["member"] or timer["group"]
+                    self.story.note("coordinator", f"{timer['timer']} timeout of {who}")
+            if fired:
+                self.stepped()
+
+    def stepped(self) -> None:
+        """Hand on the answers of a step of the coordinator, and check what the step made of the groups."""
+        for one in self.cluster.completed():
+            message = self._waiting.pop(one["id"], None)
+            if message is None:
+                raise Violation("C1", "EveryRequestIsAnswered", f"{one['id']} is answered, and does not wait")
+            self._judge(message, one["body"], None)
+            self._answers(message, one["body"])
+        for name, rules in self.rules.items():
+            if rules.step():
+                self.check_owners(name)
+            group = self.cluster.group(name)
+            state = "Dead" if group is None else group.state
+            self.counts.states[state] += 1
+            if state != self._states[name]:
+                self.counts.rebalances += state == "Stable"
+                self._states[name] = state
+
+    def handle(self, message: Message) -> None:
+        """The coordinator handles a request, and answers at once, or later."""
+        request, rules = message.request, self.rules[message.request.body["groupId"]]
+        active = self.coordinator == ACTIVE
+        expected = rules.expected_error(request.api, request.body) if active else None
+        group = self.cluster.group(request.body["groupId"])
+        hands = (
+            request.api == SYNC
+            and group is not None
+            and group.state == "CompletingRebalance"
+            and (group.leader, group.generation) == (request.body["memberId"], request.body["generationId"])
+        )
+        client = {"id": message.who, "host": "/127.0.0.1"}
+        body = self.cluster.request(request.api, request.version, client, request.body, message.id)
+        if hands and not (body and error_of(body)):
+            rules.taken(request.body)
+        if body:
+            self._judge(message, body, expected)
+            self._answers(message, body)
+        else:
+            self._waiting[message.id] = message
+        self.stepped()
+
+    def _judge(self, message: Message, body: Json, expected: int | None) -> None:
+        api, error = message.request.api, error_of(body)
+        self.counts.answers[f"{api} {error_name(error)}" if error else f"{api} accepted"] += 1
+        rules = self.rules[message.request.body["groupId"]]
+        if (self.log_fails and error in RETRIABLE) or (api == COMMIT and error == UNKNOWN_TOPIC):
+            expected = None  # the log, or a topic that was deleted, is the reason
+        rules.answered(api, message.request.body, body, error, expected)
+
+    def _answers(self, message: Message, body: Json) -> None:
+        """An answer is on its way, if its process still waits for it."""
+        process = self.processes.get(message.who)
+        if process is not None and process.waits_for is message.request:
+            process.answer = body
+            self.woken(process)
+
+    def woken(self, process: Process) -> None:
+        """An answer is on its way to a process that waited: whoever plans events looks at it."""
+
+    # Messages
+
+    def _send(self, process: Process, event: Json) -> bool:
+        local_ms = process.local_ms(self.now_ms)
+        if process.waits_for is not None:
+            if process.machine.take_request(local_ms) is not None:
+                raise Violation(
+                    "R9", "OneRequestInFlight", f"{process.name} sends while a request is in flight"
+                )
+            return False
+        due_ms = process.machine.next_deadline_ms()
+        request = process.machine.take_request(local_ms)
+        if request is None:  # where one was due, the member has callbacks to run before
+            return due_ms is not None and due_ms <= local_ms
+        process.rules.sends(request.api, request.body, local_ms)
+        if request.api == JOIN:
+            claims = [self.parts.claim(one["metadata"]) for one in request.body["protocols"]]
+            process.rules.joins(request.body, claims)
+        elif request.api == SYNC:
+            self._hands_out(process, request.body)
+        process.waits_for, process.sent_ms = request, self.now_ms
+        number = f"{process.name}.{process.number}.{request.correlation}"
+        process.request = Message(process.name, number, request)
+        return True
+
+    def _hands_out(self, process: Process, body: Json) -> None:
+        """Judge a SyncGroup: a leader hands out everything, others nothing (C1)."""
+        if not process.leads:
+            if body["assignments"]:
+                raise Violation("C1", "OnlyTheLeaderAssigns", f"{process.name} assigns, and does not lead")
+            return
+        cooperative = any(name == "cooperative-sticky" for name in process.consumer.assignors)
+        rules = self.rules[process.consumer.group]
+        rules.hands_out(body, process.leads, process.known_topics or {}, cooperative)
+
+    def _deliver(self, process: Process, event: Json) -> bool:
+        message, process.request = process.request, None
+        if message is None:
+            return False
+        self.counts.faults["delay"] += self.now_ms - process.sent_ms > SLOW_MS
+        self.draw(process.name, "coordinator", message.request, "request")
+        self.handle(message)
+        return True
+
+    def _lose(self, process: Process, event: Json) -> bool:
+        """The request or the answer that is on the way is lost."""
+        if process.request is not None:
+            self.draw(process.name, "coordinator", process.request.request, "lost")
+            process.request = None
+            self.counts.faults["request lost"] += 1
+        elif process.answer is not None:
+            self.draw("coordinator", process.name, process.answer, "lost")
+            process.answer = None
+            self.counts.faults["answer lost"] += 1
+        else:
+            return False
+        return True
+
+    def _late(self, event: Json) -> bool:
+        """A request of a process that is gone arrives."""
+        waiting = self.late.get(event["who"])
+        if not waiting or self.coordinator != ACTIVE:
+            return False
+        message = waiting.pop(0)
+        self.counts.faults["late request"] += 1
+        self.draw(message.who, "coordinator", message.request, "late")
+        self.handle(message)
+        return True
+
+    def _answer(self, process: Process, event: Json) -> bool:
+        request, body = process.waits_for, process.answer
+        if request is None or body is None:
+            return False
+        process.answer = process.waits_for = None
+        process.old_answer = request.correlation, body
+        self.draw("coordinator", process.name, body, "answer")
+        local_ms = process.local_ms(self.now_ms)
+        error = error_of(body)
+        if error and error not in (RETRIABLE if request.api == COMMIT else MENDED):
+            process.raised = process.raised or error
+        self._learns(process, request, body, local_ms)
+        process.machine.answered(request.correlation, body, local_ms)
+        return True
+
+    def _learns(self, process: Process, request: RequestView, body: Json, local_ms: int) -> None:
+        """The rules of the process take in an answer."""
+        error, rules = error_of(body), process.rules
+        if request.api == LEAVE:
+            rules.left()
+        elif error:
+            rules.refused(request.api, error, body, local_ms)
+        elif request.api == JOIN:
+            rules.joined(body)
+            leads = {one["memberId"]: one["metadata"] for one in body["members"]}
+            process.leads = {} if body["skipAssignment"] else leads
+            process.led, process.skips = bool(leads), bool(body["skipAssignment"])
+        elif request.api == SYNC:
+            rules.synchronised(self.parts.handed(body["assignment"]), local_ms)
+        elif request.api not in (HEARTBEAT, COMMIT):
+            raise Violation("C1", "AsksForWhatIsNext", f"{process.name} sends {request.api}")
+
+    def _answer_again(self, process: Process, event: Json) -> bool:
+        """Let an answer arrive a second time: it changes nothing."""
+        if process.old_answer is None:
+            return False
+        self.counts.faults["answer duplicated"] += 1
+        machine, (correlation, body) = process.machine, process.old_answer
+        before = machine.generation, machine.member_id, machine.owned, machine.phase
+        machine.answered(correlation, body, process.local_ms(self.now_ms))
+        if before != (machine.generation, machine.member_id, machine.owned, machine.phase):
+            raise Violation("C1", "AnswersCountOnce", f"an answer that came twice changed {process.name}")
+        return True
+
+    def _give_up(self, process: Process, event: Json) -> bool:
+        """The process waits no longer; its next request is on another connection (R9)."""
+        request = process.waits_for
+        if request is None:
+            return False
+        process.request = process.answer = process.waits_for = None
+        process.old_answer = None
+        self.counts.faults["request timed out"] += 1
+        self.note(process.name, event)
+        process.rules.unanswered(request.api)
+        process.machine.failed(request.correlation, process.local_ms(self.now_ms))
+        return True
+
+    # Checks
+
+    def check_owners(self, group: str) -> None:
+        """Judge who owns what in a group (C4)."""
+        members = [one for one in self.processes.values() if one.consumer.group == group]
+        self.counts.zombie_owners += self.rules[group].owners(members, self.settings.exemption)
+
+    def look(self, process: Process) -> None:
+        """Check a process that something happened to."""
+        machine = process.machine
+        process.rules.owns(machine.owned, machine.fetchable)
+        if process.waits_for is None:
+            process.rules.waits(machine.next_deadline_ms())
+        self.check_owners(process.consumer.group)
+
+    # For a story
+
+    def note(self, who: str, event: Json) -> bool:
+        """Write down an event."""
+        if self.story:
+            words = [f"{name}={value}" for name, value in event.items() if name not in ("at", "do", "who")]
+            self.story.note(who, " ".join([event["do"], *words]))
+        return True
+
+    def draw(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
+        """Write down a message."""
+        if self.story:
+            label = self._of_answer(what) if isinstance(what, dict) else self._of_request(what)
+            self.story.message(sender, receiver, label, kind)
+
+    def _of_request(self, request: RequestView) -> str:
+        body = request.body
+        if request.api == JOIN:
+            topics, owned, generation = self.parts.claim(body["protocols"][0]["metadata"])
+            claim = f", owns {shown(owned)} since generation {generation}" if owned else ""
+            return f"JoinGroup as {body['memberId'] or 'a new member'} for {' '.join(sorted(topics))}{claim}"
+        if request.api == LEAVE:
+            return LEAVE
+        generation = body["generationIdOrMemberEpoch"] if request.api == COMMIT else body["generationId"]
+        given = [
+            f"{one['memberId']}: {shown(self.parts.handed(one['assignment']))}"
+            for one in body.get("assignments", ())
+        ]
+        return "; ".join([f"{request.api}, generation {generation}", *given])
+
+    def _of_answer(self, body: Json) -> str:
+        if error := error_of(body):
+            return error_name(error)
+        if "protocolName" in body and "members" in body:
+            return f"generation {body['generationId']}, leader {body['leader']}"
+        return f"assigned {shown(self.parts.handed(body['assignment']))}" if "assignment" in body else "done"

@@ -1,0 +1,92 @@
+"""A consumer process of a classic group: its member, its application, its clock, and its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.kinds.classic.simulated.member_rules import MemberRules
+from harness.kinds.classic.simulated.parts import Consumer, Machine
+from harness.simulate.groups.parts import CallbackView, Partition, RequestView
+from harness.targets.base import Json
+
+MAX_POLL_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request on the way, with the name under which it waits at the coordinator."""
+
+    who: str
+    id: str
+    request: RequestView
+
+
+@dataclass(slots=True)
+class Process:
+    """One process. `request` and `answer` are on the way; while neither is and it `waits_for` an answer, the
+    request waits at the coordinator, or is lost."""
+
+    name: str
+    number: int
+    """How many processes had this name before."""
+    consumer: Consumer
+    machine: Machine
+    born_ms: int
+    permille: int = 1000
+    """The speed of its clock."""
+    leap_ms: int = 0
+    waits_for: RequestView | None = None
+    sent_ms: int = 0
+    request: Message | None = None
+    answer: Json | None = None
+    old_answer: tuple[int, Json] | None = None
+    """The last answer, which may arrive once more."""
+    running: CallbackView | None = None
+    polled_in_vain: bool = False
+    known_topics: Mapping[str, int] | None = None
+    """The topics that its metadata have."""
+    leads: Mapping[str, str] = field(default_factory=dict)
+    """Member id -> subscription: what a leader was told of, and has not assigned yet."""
+    led: bool = False
+    """Did it lead the generation of its last JoinGroup?"""
+    skips: bool = False
+    """Did it return as a leader to a generation that is assigned (S1)?"""
+    raised: BaseException | int | None = None
+    """The first error since the application's last poll: of a callback, or the code of a refused commit."""
+    rules: MemberRules = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rules = MemberRules(self.name, self.consumer)
+
+    def local_ms(self, now_ms: int) -> int:
+        """The time on the process's own clock."""
+        return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
+
+    def due_ms(self, now_ms: int) -> int | None:
+        """The time of its member's next request, in everybody's time; None: not before something happens."""
+        deadline = self.machine.next_deadline_ms()
+        if deadline is None:
+            return None
+        rest = deadline - self.local_ms(now_ms)
+        return now_ms if rest <= 0 else now_ms + -(-rest * 1000 // self.permille)
+
+    @property
+    def state(self) -> str:
+        """The phase of its member."""
+        return str(self.machine.phase.value)
+
+    @property
+    def at_rest(self) -> bool:
+        """Tell if the application need not poll at once."""
+        return self.polled_in_vain and self.state in ("stable", "unsubscribed")
+
+    @property
+    def using(self) -> frozenset[Partition]:
+        """The partitions that its application was given, and has not given up."""
+        return frozenset(self.rules.using)
+
+    @property
+    def max_poll_ms(self) -> int:
+        """The longest time between two polls of its application."""
+        return MAX_POLL_MS

@@ -1,0 +1,319 @@
+"""Events of classic groups, done one after the other, each at its time, and checked.
+
+An event says what happens to whom. An event that finds nothing to happen to, because others were left out of
+the schedule, is void, so every schedule is a behaviour of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from harness.errors import ConformError
+from harness.kinds.classic.simulated.network import Network
+from harness.kinds.classic.simulated.parts import (
+    BACKOFF_MS,
+    CONFIGURATIONS,
+    INTERVAL_MS,
+    REBALANCE_MS,
+    SESSION_MS,
+    Consumer,
+    Parts,
+)
+from harness.kinds.classic.simulated.process import Process
+from harness.replay import wire
+from harness.simulate.groups.parts import Violation, shown
+from harness.simulate.groups.scene import ACTIVE, Settings, Story
+from harness.simulate.groups.words import in_words
+from harness.targets.base import Json
+
+EVENTS: Final[dict[str, tuple[str, ...]]] = {
+    "topic": ("name", "partitions"),
+    "delete-topic": ("name",),
+    "down": ("how",),
+    "fail-over": (),
+    "log": ("fails",),
+    "wait": (),
+    "start": ("who", "group", "topics", "configuration"),
+    "late": ("who",),
+    "crash": ("who",),
+    "close": ("who",),
+    "subscribe": ("who", "topics"),
+    "enforce": ("who",),
+    "notice": ("who",),
+    "poll": ("who",),
+    "done": ("who",),
+    "commit": ("who", "offset"),
+    "leap": ("who", "ms"),
+    "send": ("who",),
+    "deliver": ("who",),
+    "lose": ("who",),
+    "answer": ("who",),
+    "answer-again": ("who",),
+    "give-up": ("who",),
+}
+"""Events that may happen in classic groups, and their fields."""
+
+
+class World(Network):
+    """Groups to which events happen."""
+
+    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
+        super().__init__(parts, settings, story)
+        self._does: dict[str, Callable[[Json], bool]] = {
+            "topic": self._topic,
+            "delete-topic": self._delete_topic,
+            "down": self._down,
+            "fail-over": self._fail_over,
+            "log": self._log,
+            "wait": lambda event: True,
+            "start": self._start,
+            "late": self._late,
+        }
+        self._to_process: dict[str, Callable[[Process, Json], bool]] = {
+            "crash": self._crash,
+            "close": self._close,
+            "subscribe": self._subscribe,
+            "enforce": self._enforce,
+            "notice": self._notice,
+            "poll": self._poll,
+            "done": self._done,
+            "commit": self._commit,
+            "leap": self._leap,
+            "send": self._send,
+            "deliver": self._deliver,
+            "lose": self._lose,
+            "answer": self._answer,
+            "answer-again": self._answer_again,
+            "give-up": self._give_up,
+        }
+
+    def apply(self, event: Json) -> bool:
+        """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        try:
+            return self._apply(event)
+        except (Violation, ConformError):
+            raise
+        except Exception as error:  # any exception of the parts under test is what is looked for
+            what = f"{type(error).__name__}: {error}"
+            raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
+
+    def _apply(self, event: Json) -> bool:
+        self.advance(event["at"])
+        does = event["do"]
+        if does in self._does:
+            happened = self._does[does](event)
+        else:
+            process = self.processes.get(event["who"])
+            if process is None:
+                return False
+            happened = self._to_process[does](process, event)
+            self.look(process)
+            if process.state == "unsubscribed" and process.rules.over:
+                self._ended(process)
+        if happened:
+            self.counts.kinds[does] += 1
+        return happened
+
+    # Topics and the coordinator
+
+    def _topic(self, event: Json) -> bool:
+        name, partitions = event["name"], event["partitions"]
+        known = self.topics.get(name, 0)
+        upsert = {"name": name, "id": wire.topic_id(name), "partitions": partitions}
+        if partitions <= known or self.coordinator != ACTIVE or not self.cluster.set_topics([upsert], []):
+            return False
+        self.topics = {**self.topics, name: partitions}
+        self.counts.faults["partitions added" if known else "topic created"] += 1
+        return self.note("coordinator", event)
+
+    def _delete_topic(self, event: Json) -> bool:
+        name = event["name"]
+        if name not in self.topics or self.coordinator != ACTIVE or not self.cluster.set_topics([], [name]):
+            return False
+        self.topics = {other: count for other, count in self.topics.items() if other != name}
+        self.counts.faults["topic deleted"] += 1
+        return self.note("coordinator", event)
+
+    def _down(self, event: Json) -> bool:
+        """The coordinator serves its groups no more; requests that wait are answered (H5)."""
+        if self.coordinator != ACTIVE:
+            return False
+        self.coordinator = event["how"]
+        self.note("coordinator", event)
+        self.counts.faults["coordinator down"] += 1
+        self.cluster.set_state(self.coordinator)
+        self.stepped()
+        if self._waiting:
+            left = ", ".join(sorted(self._waiting))
+            raise Violation("H5", "EveryRequestIsAnswered", f"{left} still wait where no coordinator is")
+        return True
+
+    def _fail_over(self, event: Json) -> bool:
+        """C2, P2: the new coordinator has what the log has."""
+        before = {group: self.cluster.durable(group) for group in self.settings.groups}
+        if self.coordinator == ACTIVE:
+            self.cluster.set_state("moved")
+            self.stepped()
+        self.cluster.fail_appends(False)
+        self.cluster.set_state(ACTIVE)
+        self.coordinator, self.log_fails = ACTIVE, False
+        for name, known in before.items():
+            if known != (now := self.cluster.durable(name)):
+                raise Violation(
+                    "C2", "FailOverRecovers", f"{name} was {known} before the fail-over, and is {now}"
+                )
+        self.counts.faults["fail-over"] += 1
+        self.note("coordinator", event)
+        self.stepped()
+        return True
+
+    def _log(self, event: Json) -> bool:
+        if self.log_fails == event["fails"]:
+            return False
+        self.log_fails = event["fails"]
+        self.cluster.fail_appends(self.log_fails)
+        self.counts.faults["log refuses"] += self.log_fails
+        return self.note("coordinator", event)
+
+    # Processes
+
+    def _start(self, event: Json) -> bool:
+        name, group = event["who"], event["group"]
+        if name in self.processes or group not in self.rules:
+            return False
+        number = self.starts[name]
+        self.starts[name] += 1
+        consumer = Consumer(group, CONFIGURATIONS[event["configuration"]], event.get("instance"))
+        times = SESSION_MS, REBALANCE_MS, INTERVAL_MS, BACKOFF_MS
+        machine = self.parts.member(group, consumer.assignors, consumer.instance, *times)
+        permille = event.get("permille", 1000)
+        process = Process(name, number, consumer, machine, self.now_ms, permille)
+        self.processes[name] = process
+        self.counts.faults["restart"] += number > 0
+        self.counts.faults["skewed clock"] += permille != 1000
+        self._notice(process, event)
+        self._wants(process, event)
+        return self.note(name, event)
+
+    def _wants(self, process: Process, event: Json) -> None:
+        process.rules.subscribes(frozenset(event["topics"]))
+        process.machine.subscribe(event["topics"], process.local_ms(self.now_ms))
+
+    def _crash(self, process: Process, event: Json) -> bool:
+        self.counts.faults["crash"] += 1
+        self.note(process.name, event)
+        self._ended(process)
+        return True
+
+    def _ended(self, process: Process) -> None:
+        """The process is gone; what it sent last may still arrive, whenever it likes."""
+        del self.processes[process.name]
+        if process.request is not None:
+            self.late.setdefault(process.name, []).append(process.request)
+
+    def _close(self, process: Process, event: Json) -> bool:
+        if process.rules.closing or process.state in ("unsubscribed", "failed"):
+            return False
+        process.rules.closes()
+        process.machine.close()
+        process.waits_for = process.request = process.answer = process.old_answer = None
+        self.counts.faults["leave"] += 1
+        return self.note(process.name, event)
+
+    def _subscribe(self, process: Process, event: Json) -> bool:
+        if process.rules.closing or process.state == "failed":
+            return False
+        self._wants(process, event)
+        self.counts.faults["subscription changed"] += 1
+        return self.note(process.name, event)
+
+    def _enforce(self, process: Process, event: Json) -> bool:
+        if process.rules.closing or process.state in ("unsubscribed", "failed"):
+            return False
+        process.rules.enforces("the application asks for it")
+        process.machine.enforce_rebalance(process.local_ms(self.now_ms), "the application asks for it")
+        self.counts.faults["rebalance enforced"] += 1
+        return self.note(process.name, event)
+
+    def _notice(self, process: Process, event: Json) -> bool:
+        """The metadata of the process show the topics as they are."""
+        if process.known_topics == self.topics:
+            return False
+        process.known_topics = dict(self.topics)
+        process.rules.notices(self.topics, process.led)
+        process.machine.topics_are(self.topics, process.local_ms(self.now_ms))
+        return True
+
+    def _poll(self, process: Process, event: Json) -> bool:
+        """The application polls; one that is `slow` stays in the first callback, until it is done. Where it
+        `raises`, its callbacks fail."""
+        if process.running is not None:
+            return False
+        process.polled_in_vain = True
+        while self._begin_callback(process):
+            process.polled_in_vain = False
+            if event.get("slow"):
+                return True
+            self._end_callback(process, bool(event.get("raises")))
+        return True
+
+    def _done(self, process: Process, event: Json) -> bool:
+        if process.running is None:
+            return False
+        self._end_callback(process)
+        return True
+
+    def _begin_callback(self, process: Process) -> bool:
+        callback = process.machine.next_callback(process.local_ms(self.now_ms))
+        if callback is None:
+            process.rules.no_callback()
+            self._check_error(process)
+            return False
+        process.rules.begins(callback)
+        process.running = callback
+        self.look(process)
+        return True
+
+    def _end_callback(self, process: Process, raises: bool = False) -> None:
+        callback, process.running = process.running, None
+        if callback is None:
+            return
+        error = RuntimeError(callback.name.value) if raises else None
+        process.raised = process.raised or error
+        process.rules.ends(callback)
+        process.machine.callback_done(process.local_ms(self.now_ms), error)
+        self.counts.faults["callback raised"] += raises
+        if self.story:
+            self.story.note(process.name, f"{callback.name.value}: {shown(callback.partitions)}")
+        self.look(process)
+
+    def _check_error(self, process: Process) -> None:
+        """Judge what the application's poll raises: the first error of its callbacks, or why the member ended
+        (C6, C4)."""
+        error, process.raised, raised = process.machine.take_error(), None, process.raised
+        if error is not raised and (error is None or getattr(error, "code", None) != raised):
+            raise Violation("C6", "ErrorsAreTold", f"{process.name} raised {raised!r}, and tells {error!r}")
+
+    def _commit(self, process: Process, event: Json) -> bool:
+        """The application commits what it fetches."""
+        fetchable = process.machine.fetchable
+        if not fetchable or process.rules.closing:
+            return False
+        offset: int = event["offset"]
+        offsets = {one: offset for one in sorted(fetchable)}
+        refused = False
+        try:
+            process.machine.commit(offsets)
+        except Exception as error:
+            if getattr(error, "code", None) is None:
+                raise
+            refused = True
+        process.rules.commits(offsets, refused)
+        return True
+
+    def _leap(self, process: Process, event: Json) -> bool:
+        """The clock of a process goes ahead, as after a long pause of the whole process."""
+        process.leap_ms += event["ms"]
+        self.counts.faults["clock leap"] += 1
+        return self.note(process.name, event)

@@ -64,8 +64,9 @@ def _groups(data: Fields) -> Simulation:
     counts = {"events": "kinds", "faults": "faults", "states": "states", "answers": "answers"}
     without = [f", without {name}" for name, assumed in data.get("assumptions", dict).items() if not assumed]
     seeds, events = data.get("seeds", int), data.get("events", int)
+    groups = " ".join(filter(None, ("whole", data.text("kind"), "groups")))
     return Simulation(
-        what=f"whole groups on {data.get('target', str)}{''.join(without)}",
+        what=f"{groups} on {data.get('target', str)}{''.join(without)}",
         dialect=data.get("dialect", str),
         seed=data.get("seed", int),
         size=f"{events:,} events in {seeds:,} seeds, {data.get('rebalances', int):,} rebalances",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from coordinator import AppendFailed, Config, Coordinator, SimulatedClock
-from coordinator.assignors.spec import TopicPartition
-from coordinator.classic.assignors import ASSIGNORS
-from coordinator.classic.embedded import read_assignment, read_subscription
+from coordinator.assignors.spec import GroupAssignment, TopicPartition
+from coordinator.classic.assignors import ASSIGNORS, ClassicAssignor, GroupMember, RebalanceProtocol
+from coordinator.classic.embedded import Assignment, read_assignment, read_subscription
 from coordinator.classic.model import ClassicGroup
 from coordinator.members.classic import ClassicMember, Settings
+from coordinator.members.consumer.types import GroupMetadata
 from harness.targets.base import Json
 
 INITIAL_DELAY_MS: Final = 1_000
@@ -34,6 +36,7 @@ class ClassicParts:
         rebalance_ms: int,
         interval_ms: int,
         backoff_ms: int,
+        hears: Callable[[frozenset[TopicPartition], int], None],
     ) -> ClassicMember:
         """A consumer before its first subscription."""
         settings = Settings(
@@ -44,7 +47,7 @@ class ClassicParts:
             heartbeat_interval_ms=interval_ms,
             retry_backoff_ms=backoff_ms,
         )
-        return ClassicMember(settings, [ASSIGNORS[name] for name in assignors])
+        return ClassicMember(settings, [_Hearing(ASSIGNORS[name], hears) for name in assignors])
 
     def claim(self, metadata: str) -> tuple[frozenset[str], frozenset[TopicPartition], int]:
         """A subscription: its topics, and what is owned since a generation."""
@@ -56,6 +59,31 @@ class ClassicParts:
         if not assignment:
             return frozenset()
         return read_assignment(base64.b64decode(assignment)).partitions
+
+
+@dataclass(frozen=True)
+class _Hearing:
+    """An assignor that passes on what it hears of an assignment."""
+
+    inner: ClassicAssignor
+    hears: Callable[[frozenset[TopicPartition], int], None]
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def protocols(self) -> frozenset[RebalanceProtocol]:
+        return self.inner.protocols
+
+    def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
+        return self.inner.user_data(owned, generation)
+
+    def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
+        return self.inner.assign(members, partitions)
+
+    def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
+        self.hears(assignment.partitions, group.generation)
 
 
 class ClassicCluster:

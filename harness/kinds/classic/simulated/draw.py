@@ -37,6 +37,10 @@ def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) 
     return Settings(groups=groups, r9=r9, exemption=exemption, kind="classic")
 
 
+ERRORS: Final = (-1, 14, 15, 16, 22, 25, 27, 27)
+"""Errors of a coordinator with a fault: UNKNOWN_SERVER_ERROR, and those of spec/ClassicCoordinator.tla."""
+
+
 class ClassicPump(Pump[World, Process]):
     """A pump in which members hear of topics, and of answers to requests that waited."""
 
@@ -141,6 +145,13 @@ class Draw(ClassicPump):
         process = self.world.processes.get(who)
         if process is not None and process.state == "failed":
             self.plan(process, "end", ("end",), self._rng.choice((1_000, 30_000)), {"do": "crash"})
+        if (
+            event["do"] == "answer"
+            and process is not None
+            and process.rules.lost
+            and self._rng.random() < 0.2
+        ):
+            self._now({"do": "close", "who": who})  # before the application hears of it
         if process is None and who and happened and event["do"] not in ("start", "late"):
             slot = next(one for one in self._slots if one["who"] == who)
             self._start(slot, self._rng.choice((10, 1_000, 10_000, 60_000)))
@@ -157,7 +168,7 @@ class Draw(ClassicPump):
         self.plan(process, "io", plan, self.latency_ms(), {"do": "lose" if kind < 0.04 else "deliver"})
 
     def plan_answer(self, process: Process, plan: Plan) -> None:
-        """Let an answer arrive, sometimes twice, or be lost, or come too late."""
+        """Let an answer arrive, sometimes twice, or be lost, or come too late, or be an error instead."""
         if self._plans.get((process.name, "io")) == plan:
             return
         kind, after_ms = self._rng.random() * (1 if self._storm else 20), self.latency_ms()
@@ -166,6 +177,8 @@ class Draw(ClassicPump):
             self.at(self.now_ms + after_ms + 1, {"do": "answer-again", "who": process.name})
         elif 0.08 < kind < 0.1:
             self.at(self.now_ms + after_ms // 2, {"do": "give-up", "who": process.name})
+        elif 0.1 < kind < 0.14:
+            self._now({"do": "wrong-error", "who": process.name, "error": self._rng.choice(ERRORS)})
 
     def plan_application(self, process: Process) -> None:
         """An application that is at rest also commits."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from harness.kinds.classic.simulated.metrics_rules import MetricsRules
 from harness.kinds.classic.simulated.parts import BACKOFF_MS, INTERVAL_MS, Consumer
 from harness.simulate.groups.parts import CallbackView, Partition, Partitions, Violation, shown
 from harness.simulate.groups.process import ASSIGNED, LOST, REVOKED
@@ -54,7 +55,8 @@ class MemberRules:
         """Partitions that the last SyncGroup took away, and no callback has yet."""
         self._assigns: Partitions | None = None
         """Partitions of the next on_partitions_assigned; None where none is due."""
-        self._lost: Partitions = NOTHING
+        self.lost: Partitions = NOTHING
+        """Partitions that may be another's, and that no on_partitions_lost has named yet."""
         self.closing = False
         self._known_topics: Mapping[str, int] | None = None
         self._wanted: list[frozenset[str]] = []
@@ -69,6 +71,11 @@ class MemberRules:
         self._not_before_ms = 0
         self._early = False
         self._running: CallbackView | None = None
+        self._hears: Partitions | None = None
+        """The assignment that the assignor hears of next; None where none is due."""
+        self._misheard: Violation | None = None
+        """A breach that the assignor saw: raised later, as members catch what assignors raise."""
+        self.metrics = MetricsRules(name)
 
     def _broken(self, requirement: str, rule: str, message: str) -> Violation:
         return Violation(requirement, rule, f"{self._name} {message}")
@@ -85,24 +92,24 @@ class MemberRules:
 
     # The application and the metadata
 
-    def subscribes(self, topics: frozenset[str]) -> None:
+    def subscribes(self, topics: frozenset[str], now_ms: int) -> None:
         """The application subscribes: the member joins, or rejoins if that changes something (C3)."""
         self.topics, self._early = topics, True
         self._wanted.append(topics)
         if self.wants is None and topics != self._joined:
-            self._rejoins()
+            self._rejoins(now_ms)
 
-    def enforces(self, reason: str) -> None:
+    def enforces(self, reason: str, now_ms: int) -> None:
         """The application asks for a rebalance (K4)."""
         if self.wants is None:
             self._reason = reason
-            self._rejoins()
+            self._rejoins(now_ms)
 
-    def notices(self, topics: Mapping[str, int], leads: bool) -> None:
+    def notices(self, topics: Mapping[str, int], leads: bool, now_ms: int) -> None:
         """The member's metadata have changed; a leader rejoins (C2)."""
         before, self._known_topics = self._known_topics, dict(topics)
         if before is not None and topics != before and self.wants is None and leads:
-            self._rejoins()
+            self._rejoins(now_ms)
         self._there.append(self._known_topics)
 
     def commits(self, offsets: Mapping[Partition, int], refused: bool) -> None:
@@ -114,14 +121,18 @@ class MemberRules:
         if not refused:
             self._commits |= offsets
 
-    def closes(self) -> None:
+    def closes(self, now_ms: int) -> None:
         """The application closes the member: everything is revoked, then a dynamic member leaves (C1, S1)."""
         self.closing = True
+        self.metrics.fails(now_ms, counts=False)
         self.wants = LEAVE if self.member_id and self._consumer.instance is None else ""
-        self._assigns, self._revokes = None, NOTHING
+        self._assigns, self._revokes, self._hears = None, NOTHING, None
         self._commits.clear()
 
-    def _rejoins(self) -> None:
+    def _rejoins(self, now_ms: int) -> None:
+        if self.wants == SYNC:
+            self.metrics.fails(now_ms)
+        self.metrics.rebalances(now_ms)
         if self.wants is None:
             self._wanted, self._there = [self.topics], [self._known_topics or {}]
         self.wants = JOIN
@@ -220,7 +231,7 @@ class MemberRules:
 
     @property
     def _owes_callbacks(self) -> bool:
-        return self._assigns is not None or bool(self._revokes or self._lost)
+        return self._assigns is not None or bool(self._revokes or self.lost)
 
     # Answers
 
@@ -231,58 +242,72 @@ class MemberRules:
     def synchronised(self, assigned: Partitions, now_ms: int) -> None:
         """A SyncGroup is answered: what the answer takes away is revoked, then the rest is assigned (C6)."""
         using = frozenset(self.using)
-        self._revokes, self._assigns = using - assigned, assigned - using
+        self._revokes, self._assigns, self._hears = using - assigned, assigned - using, assigned
         self._claims_since, self._beat_ms, self._early = self.generation, now_ms, False
         self.wants = None
         if self._revokes or self.topics != self._joined:
-            self._rejoins()
+            self._rejoins(now_ms)
 
     def refused(self, api: str, error: int, body: Json, now_ms: int) -> None:
         """The answer is an error (C1). A member that is out of its generation has lost what it owned."""
         if api == JOIN and error == MEMBER_ID_REQUIRED:
             self.member_id = body["memberId"]
         elif error in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION):
-            self._loses()
+            self._loses(now_ms)
             if error == UNKNOWN_MEMBER_ID:
                 self.member_id = ""
             if not self.closing:
-                self._rejoins()
+                self._rejoins(now_ms)
         elif error == REBALANCE_IN_PROGRESS:
             if self.wants in (None, SYNC):
-                self._rejoins()
+                self._rejoins(now_ms)
         elif error in RETRIABLE:
             self._not_before_ms = now_ms + BACKOFF_MS
-            self.unanswered(api)
+            self.unanswered(api, now_ms)
         elif api != COMMIT or error == FENCED_INSTANCE_ID:
-            self._loses()
+            self._loses(now_ms)
             self.wants = ""
 
-    def _loses(self) -> None:
+    def _loses(self, now_ms: int, fails: bool = True) -> None:
+        self.metrics.fails(now_ms, fails)
         running = self._running
         goes = running.partitions if running and running.name.value == REVOKED else NOTHING
-        self._lost, self._revokes, self._assigns = frozenset(self.using) - goes, NOTHING, None
+        self.lost, self._revokes, self._assigns = frozenset(self.using) - goes, NOTHING, None
+        self._hears = None
         self.generation, self._beat_ms = NO_GENERATION, None
         self._commits.clear()
 
-    def unanswered(self, api: str) -> None:
+    def unanswered(self, api: str, now_ms: int) -> None:
         """No answer comes, or one that asks to try again: so does the member, but it does not leave twice."""
         if api == LEAVE:
-            self.left()
+            self.left(now_ms)
         elif api == COMMIT and self.wants is None:
             self._commits = self._committing | self._commits
 
-    def left(self) -> None:
+    def left(self, now_ms: int) -> None:
         """The member has left, or will never know (C1)."""
-        self._loses()
+        self._loses(now_ms, fails=False)
         self.wants = ""
 
     # Callbacks
 
-    def begins(self, callback: CallbackView) -> None:
+    def hears(self, partitions: Partitions, generation: int) -> None:
+        """Judge what the member's assignor hears: the whole assignment, before the listener (C6)."""
+        if partitions != self._hears or generation != self.generation or self._revokes:
+            what = f"tells its assignor of {shown(partitions)} in generation {generation}"
+            self._misheard = self._broken("C6", "AssignorHearsFirst", what)
+        self._hears = None
+
+    def begins(self, callback: CallbackView, now_ms: int) -> None:
         """Judge a callback: its place in the order, and its partitions (C6, C3)."""
         name, partitions, self._running = callback.name.value, callback.partitions, callback
+        self.metrics.calls(now_ms)
+        if self._misheard:
+            raise self._misheard
         if name == ASSIGNED:
-            if self._revokes or self._lost or partitions != self._assigns:
+            if self._hears is not None:
+                raise self._broken("C6", "AssignorHearsFirst", "has not told its assignor of the assignment")
+            if self._revokes or self.lost or partitions != self._assigns:
                 expected = "nothing" if self._assigns is None else shown(self._assigns)
                 raise self._broken(
                     "C6", "AssignedAfterRevoked", f"is given {shown(partitions)}, not {expected}"
@@ -300,18 +325,21 @@ class MemberRules:
         if self._owes_callbacks:
             raise self._broken("C6", "CallbacksAreCalled", "calls no callback, and owes some")
 
-    def ends(self, callback: CallbackView) -> None:
+    def ends(self, callback: CallbackView, now_ms: int) -> None:
         """A callback has returned: what it took away is used no longer."""
         self._running = None
+        self.metrics.returns(callback.name.value, now_ms)
+        if callback.name.value == ASSIGNED and self.wants == JOIN:
+            self.metrics.rebalances(now_ms)
         if callback.name.value in (REVOKED, LOST):
             self.using -= callback.partitions
             self._revokes -= callback.partitions
-            self._lost -= callback.partitions
+            self.lost -= callback.partitions
 
     def _may_go(self, partition: Partition, name: str) -> bool:
         if name == LOST:
-            return partition in self._lost or (self.wants == JOIN and any(self._gone(partition)))
-        if partition in self._lost:
+            return partition in self.lost or (self.wants == JOIN and any(self._gone(partition)))
+        if partition in self.lost:
             return False
         if self.closing or partition in self._revokes:
             return True
@@ -328,7 +356,7 @@ class MemberRules:
         running = self._running
         if not fetchable <= self.using or (running is not None and fetchable & running.partitions):
             raise self._broken("C6", "FetchesWhatItOwns", f"fetches {shown(fetchable)}")
-        if self._lost and owned & self._lost and not (running and running.name.value == REVOKED):
-            raise self._broken("C4", "AbandonsAtOnce", f"owns {shown(owned & self._lost)}, and was removed")
+        if self.lost and owned & self.lost and not (running and running.name.value == REVOKED):
+            raise self._broken("C4", "AbandonsAtOnce", f"owns {shown(owned & self.lost)}, and was removed")
         if not owned <= self.using:
             raise self._broken("C4", "OwnsWhatItWasGiven", f"owns {shown(owned - self.using)}, never given")

@@ -25,6 +25,7 @@ from harness.targets.base import Json
 
 FAULTS = (
     *("request lost", "answer lost", "answer duplicated", "late request", "delay", "request timed out"),
+    "wrong error",
     *("crash", "restart", "leave", "skewed clock", "clock leap", "callback raised", "rebalance enforced"),
     *("fail-over", "coordinator down", "log refuses"),
     *("topic created", "partitions added", "topic deleted", "subscription changed"),
@@ -217,7 +218,7 @@ class Network:
         """The rules of the process take in an answer."""
         error, rules = error_of(body), process.rules
         if request.api == LEAVE:
-            rules.left()
+            rules.left(local_ms)
         elif error:
             rules.refused(request.api, error, body, local_ms)
         elif request.api == JOIN:
@@ -242,6 +243,25 @@ class Network:
             raise Violation("C1", "AnswersCountOnce", f"an answer that came twice changed {process.name}")
         return True
 
+    def _wrong_error(self, process: Process, event: Json) -> bool:
+        """Let the answer on the way be an error instead, as of a coordinator with a fault: a member must cope
+        with each error in every phase."""
+        request = process.waits_for
+        if process.answer is None or request is None or request.api == LEAVE:
+            return False
+        error = event["error"]
+        body = {"errorCode": error, "memberId": request.body["memberId"]}
+        if request.api == COMMIT:
+            body = {
+                "topics": [
+                    {**topic, "partitions": [{**one, "errorCode": error} for one in topic["partitions"]]}
+                    for topic in request.body["topics"]
+                ]
+            }
+        process.answer = body
+        self.counts.faults["wrong error"] += 1
+        return self.note(process.name, event)
+
     def _give_up(self, process: Process, event: Json) -> bool:
         """The process waits no longer; its next request is on another connection (R9)."""
         request = process.waits_for
@@ -251,7 +271,7 @@ class Network:
         process.old_answer = None
         self.counts.faults["request timed out"] += 1
         self.note(process.name, event)
-        process.rules.unanswered(request.api)
+        process.rules.unanswered(request.api, process.local_ms(self.now_ms))
         process.machine.failed(request.correlation, process.local_ms(self.now_ms))
         return True
 

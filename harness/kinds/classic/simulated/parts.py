@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -83,8 +83,18 @@ class Cluster(Protocol):
         """The last record of a group: what a fail-over must keep (C2), to be compared."""
 
 
+class Metrics(Protocol):
+    """The metrics of a member (C7)."""
+
+    def values(self, now_ms: int) -> Mapping[str, float]:
+        """Every metric by its name in KIP-429."""
+
+
 class Machine(Protocol):
     """A member's state machine without input and output."""
+
+    @property
+    def metrics(self) -> Metrics: ...
 
     @property
     def member_id(self) -> str: ...
@@ -139,8 +149,9 @@ class Parts(Protocol):
         rebalance_ms: int,
         interval_ms: int,
         backoff_ms: int,
+        hears: Callable[[Partitions, int], None],
     ) -> Machine:
-        """A new member."""
+        """A new member; `hears` is called with each assignment and generation that its assignor hears of."""
 
     def claim(self, metadata: str) -> tuple[frozenset[str], Partitions, int]:
         """A subscription of a JoinGroup, in base64: its topics, and what is owned since a generation."""

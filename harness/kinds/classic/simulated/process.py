@@ -32,6 +32,7 @@ class Process:
     """How many processes had this name before."""
     consumer: Consumer
     machine: Machine
+    rules: MemberRules
     born_ms: int
     permille: int = 1000
     """The speed of its clock."""
@@ -54,10 +55,6 @@ class Process:
     """Did it return as a leader to a generation that is assigned (S1)?"""
     raised: BaseException | int | None = None
     """The first error since the application's last poll: of a callback, or the code of a refused commit."""
-    rules: MemberRules = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rules = MemberRules(self.name, self.consumer)
 
     def local_ms(self, now_ms: int) -> int:
         """The time on the process's own clock."""

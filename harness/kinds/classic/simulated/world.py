@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from harness.errors import ConformError
+from harness.kinds.classic.simulated.member_rules import MemberRules
 from harness.kinds.classic.simulated.network import Network
 from harness.kinds.classic.simulated.parts import (
     BACKOFF_MS,
@@ -50,6 +51,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "lose": ("who",),
     "answer": ("who",),
     "answer-again": ("who",),
+    "wrong-error": ("who", "error"),
     "give-up": ("who",),
 }
 """Events that may happen in classic groups, and their fields."""
@@ -85,6 +87,7 @@ class World(Network):
             "lose": self._lose,
             "answer": self._answer,
             "answer-again": self._answer_again,
+            "wrong-error": self._wrong_error,
             "give-up": self._give_up,
         }
 
@@ -186,9 +189,10 @@ class World(Network):
         self.starts[name] += 1
         consumer = Consumer(group, CONFIGURATIONS[event["configuration"]], event.get("instance"))
         times = SESSION_MS, REBALANCE_MS, INTERVAL_MS, BACKOFF_MS
-        machine = self.parts.member(group, consumer.assignors, consumer.instance, *times)
+        rules = MemberRules(name, consumer)
+        machine = self.parts.member(group, consumer.assignors, consumer.instance, *times, rules.hears)
         permille = event.get("permille", 1000)
-        process = Process(name, number, consumer, machine, self.now_ms, permille)
+        process = Process(name, number, consumer, machine, rules, self.now_ms, permille)
         self.processes[name] = process
         self.counts.faults["restart"] += number > 0
         self.counts.faults["skewed clock"] += permille != 1000
@@ -197,8 +201,9 @@ class World(Network):
         return self.note(name, event)
 
     def _wants(self, process: Process, event: Json) -> None:
-        process.rules.subscribes(frozenset(event["topics"]))
-        process.machine.subscribe(event["topics"], process.local_ms(self.now_ms))
+        now_ms = process.local_ms(self.now_ms)
+        process.rules.subscribes(frozenset(event["topics"]), now_ms)
+        process.machine.subscribe(event["topics"], now_ms)
 
     def _crash(self, process: Process, event: Json) -> bool:
         self.counts.faults["crash"] += 1
@@ -215,7 +220,7 @@ class World(Network):
     def _close(self, process: Process, event: Json) -> bool:
         if process.rules.closing or process.state in ("unsubscribed", "failed"):
             return False
-        process.rules.closes()
+        process.rules.closes(process.local_ms(self.now_ms))
         process.machine.close()
         process.waits_for = process.request = process.answer = process.old_answer = None
         self.counts.faults["leave"] += 1
@@ -231,8 +236,9 @@ class World(Network):
     def _enforce(self, process: Process, event: Json) -> bool:
         if process.rules.closing or process.state in ("unsubscribed", "failed"):
             return False
-        process.rules.enforces("the application asks for it")
-        process.machine.enforce_rebalance(process.local_ms(self.now_ms), "the application asks for it")
+        reason, now_ms = "the application asks for it", process.local_ms(self.now_ms)
+        process.rules.enforces(reason, now_ms)
+        process.machine.enforce_rebalance(now_ms, reason)
         self.counts.faults["rebalance enforced"] += 1
         return self.note(process.name, event)
 
@@ -241,8 +247,9 @@ class World(Network):
         if process.known_topics == self.topics:
             return False
         process.known_topics = dict(self.topics)
-        process.rules.notices(self.topics, process.led)
-        process.machine.topics_are(self.topics, process.local_ms(self.now_ms))
+        now_ms = process.local_ms(self.now_ms)
+        process.rules.notices(self.topics, process.led, now_ms)
+        process.machine.topics_are(self.topics, now_ms)
         return True
 
     def _poll(self, process: Process, event: Json) -> bool:
@@ -265,12 +272,14 @@ class World(Network):
         return True
 
     def _begin_callback(self, process: Process) -> bool:
-        callback = process.machine.next_callback(process.local_ms(self.now_ms))
+        now_ms = process.local_ms(self.now_ms)
+        callback = process.machine.next_callback(now_ms)
         if callback is None:
             process.rules.no_callback()
+            process.rules.metrics.check(process.machine.metrics.values(now_ms), now_ms)
             self._check_error(process)
             return False
-        process.rules.begins(callback)
+        process.rules.begins(callback, now_ms)
         process.running = callback
         self.look(process)
         return True
@@ -281,8 +290,9 @@ class World(Network):
             return
         error = RuntimeError(callback.name.value) if raises else None
         process.raised = process.raised or error
-        process.rules.ends(callback)
-        process.machine.callback_done(process.local_ms(self.now_ms), error)
+        now_ms = process.local_ms(self.now_ms)
+        process.rules.ends(callback, now_ms)
+        process.machine.callback_done(now_ms, error)
         self.counts.faults["callback raised"] += raises
         if self.story:
             self.story.note(process.name, f"{callback.name.value}: {shown(callback.partitions)}")

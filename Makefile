@@ -126,6 +126,7 @@ soak: setup
 	  $(BIN)/conform exhaust $$model --out $(BUILD)/exhaust/$$model --json $(RESULTS)/exhaust-$$model.json || exit $$?; done
 	@$(MAKE) --no-print-directory lakes
 	@$(BIN)/conform simulate --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-groups-soak.json
+	@$(BIN)/conform simulate --kind classic --seeds 1000 --seed 100000 --json $(RESULTS)/simulate-classic-soak.json
 	@$(BIN)/python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
 	@$(BIN)/python tests/clients/soak.py --seeds 10000 --sockets 100 --evidence spec/evidence/Clients.json
 	@$(BIN)/python tests/fuzz/fuzz.py --operations 10000000 --evidence spec/evidence/Fuzz.json

@@ -72,6 +72,9 @@ def stages(traces: Path = Path("traces")) -> list[Stage]:
         *_replays(traces),
         *(_on_models("exhaust", model) for model in EXHAUSTED),
         Stage("simulate-groups", ("simulate", "--seeds", "40"), result=RESULTS / "simulate-groups.json"),
+        Stage(
+            "simulate-classic", ("simulate", "--kind", "classic"), result=RESULTS / "simulate-classic.json"
+        ),
         *_graphs(),
         _diff(),
         # The cost of rebalances, for the report: a simulated clock, so the same in every run.

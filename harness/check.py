@@ -151,7 +151,7 @@ def check_entry(
         checked = _judge(entry, once_more)
     assert checked.result is not None
     recorded = _recorded(entry, records.folder, keep)
-    differences = (*checked.differences, *_unlike_record(checked.result, recorded))
+    differences = (*checked.differences, *unlike_record(checked.result, recorded))
     if not differences:
         records.keep(entry, checked.result)
         if keep:
@@ -210,14 +210,14 @@ def _judge(entry: Entry, checked: Checked) -> Checked:
     return replace(checked, entry=entry, differences=compare(entry.expected(), checked.facts or {}))
 
 
-def _unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
+def unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
     """Entries whose record counts and says something else than the run that was made now.
 
     How far several workers come before one finds a counterexample is another in every run.
     """
     if not recorded.counts or recorded.facts is None:
         return ()
-    facts, args = result.facts(), result.args
+    facts, args = result.repeatable(), result.args
     several = "-workers" in args and args[args.index("-workers") + 1] != "1"
     if several and result.outcome is not Outcome.HOLDS:
         facts = {what: facts[what] for what in ("outcome", "property")}

@@ -96,14 +96,10 @@ def _computed(entry: Entry, folder: Path, known: Verdicts, brief: bool) -> Resul
 
 
 def _compare(entry: Entry, result: Result, records: Records) -> None:
-    """ConformError if the committed record, which counts, says something else. How many states TLC has seen
-    when it finds a violation of liveness, of which it tells no depth, depends on the time: it looks now and
-    then."""
-    committed, facts = replace(records, store=None).find(entry), result.facts()
+    """ConformError if the committed record, which counts, says something else."""
+    committed, facts = replace(records, store=None).find(entry), result.repeatable()
     known = committed.facts or {}
-    of_liveness = result.outcome is Outcome.VIOLATED and result.depth is None
-    unsure = {"distinct_states"} if of_liveness else set[str]()
-    if committed.counts and any(known.get(name) != facts[name] for name in facts.keys() - unsure):
+    if committed.counts and any(known.get(name) != fact for name, fact in facts.items()):
         path = evidence_file(entry, records.folder)
         raise ConformError(f"{path} says {committed.facts}, a new computation says {result.facts()}.")
 

@@ -20,4 +20,4 @@ def test_the_sum_does_not_depend_on_the_tasks(tasks: int, tmp_path: Path) -> Non
     here = [run_seed(PythonParts(), request, seed) for seed in range(5)]
     assert summed(request, outcomes) == summed(request, here)
     assert [one.seed for one in outcomes] == [0, 1, 2, 3, 4]
-    assert lines[-1] == f"5 seeds in {tasks} tasks"
+    assert f"5 seeds in {tasks} tasks" in lines  # later lines say for how long, on a slow machine

@@ -13,8 +13,11 @@ from harness.simulate.groups.scene import ACTIVE, Settings
 from harness.targets.base import Json
 
 NAMES: Final = ("foo", "bar", "baz")
-MIXES: Final = (("old",), ("new",), ("new",), ("old", "both"), ("both", "new"), ("both", "new"))
-"""Configurations that the consumers of a group may have beside each other (C4)."""
+MIXES: Final = {
+    "g": (("old",), ("old", "both")),
+    "h": (("new",), ("both", "new")),
+}
+"""Configurations that the consumers of a group may have beside each other (C4): of one group all are eager."""
 DISTURBANCES: Final = {
     "crash": 10,
     "close": 5,
@@ -32,9 +35,8 @@ DISTURBANCES: Final = {
 
 
 def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) -> Settings:
-    """One group, or two."""
-    groups = ("g", "h")[: rng.choice((1, 1, 2))]
-    return Settings(groups=groups, r9=r9, exemption=exemption, kind="classic")
+    """Two groups, so that each seed has eager and cooperative members."""
+    return Settings(groups=tuple(MIXES), r9=r9, exemption=exemption, kind="classic")
 
 
 ERRORS: Final = (-1, 14, 15, 16, 22, 25, 27, 27)
@@ -102,7 +104,7 @@ class Draw(ClassicPump):
         """The processes of the run; two static ones of a group may have one instance id (S2)."""
         rng, slots = self._rng, []
         for group in self.world.settings.groups:
-            mix = rng.choice(MIXES)
+            mix = rng.choice(MIXES[group])
             for number in range(rng.randint(2, 5)):
                 static = rng.random() < 0.25
                 slots.append(

@@ -99,6 +99,7 @@ class ClassicMember:
         """The topics of the last JoinGroup."""
         self._partitions: Mapping[str, int] | None = None
         """Topic -> number of partitions; None: not known yet."""
+        self._assigned_from: Mapping[str, int] | None = None  # by the leader
         self._owned_since = NO_GENERATION
         """The generation in which it was assigned what it owns."""
         self._last: tuple[Partitions, int] = NOTHING, NO_GENERATION
@@ -293,6 +294,7 @@ class ClassicMember:
         return self._partitions is None or partition[1] < self._partitions.get(partition[0], 0)
 
     def _sync_body(self, now_ms: int) -> Json | None:
+        self._assigned_from = self._partitions
         try:
             handed = self._handed()
         except InconsistentAssignment as error:
@@ -333,8 +335,7 @@ class ClassicMember:
             self.phase = Phase.UNSUBSCRIBED
             return
         error = error_of(request.api, body)
-        commits = request.api == "OffsetCommit"
-        if commits and error and error not in RETRIABLE:
+        if (commits := request.api == "OffsetCommit") and error and error not in RETRIABLE:
             self._callbacks.fail(MemberError(error, f"The coordinator refused a commit with error {error}."))
         if error == 0:
             self._accepted(request, body, now_ms)
@@ -399,7 +400,8 @@ class ClassicMember:
         self._owned_since = self.generation
         self._last = assigned, self.generation
         self._due_ms = now_ms + self.settings.heartbeat_interval_ms
-        if revoked or self._topics != self._joined_topics:
+        outdated = self.leads and self._partitions != self._assigned_from
+        if revoked or outdated or self._topics != self._joined_topics:
             self._rejoin(now_ms)
 
     def _rejoin(self, now_ms: int) -> None:

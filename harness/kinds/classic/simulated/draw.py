@@ -17,7 +17,7 @@ MIXES: Final = {
     "g": (("old",), ("old", "both")),
     "h": (("new",), ("both", "new")),
 }
-"""Configurations that the consumers of a group may have beside each other (C4): of one group all are eager."""
+"""Configurations that the consumers of a group may have beside each other (C4); the first group is eager."""
 DISTURBANCES: Final = {
     "crash": 10,
     "close": 5,

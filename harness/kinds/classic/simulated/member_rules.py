@@ -59,6 +59,8 @@ class MemberRules:
         """Partitions that may be another's, and that no on_partitions_lost has named yet."""
         self.closing = False
         self._known_topics: Mapping[str, int] | None = None
+        self._assigned_from: Mapping[str, int] | None = None
+        """The topics as they were in its metadata when it sent SyncGroup: a leader rejoins if they change."""
         self._wanted: list[frozenset[str]] = []
         self._there: list[Mapping[str, int]] = []
         """The subscriptions, and the topics that its metadata had, since it began to rejoin."""
@@ -160,6 +162,7 @@ class MemberRules:
                 raise self._broken("C1", "LeavesOnce", f"leaves as {left}, using {shown(self.using)}")
         elif api == SYNC:
             self._in_generation(api, body)
+            self._assigned_from = self._known_topics
 
     def joins(self, body: Json, claims: list[tuple[frozenset[str], Partitions, int]]) -> None:
         """Judge a JoinGroup, which says what the member subscribes to and owns (C3, C4)."""
@@ -239,13 +242,14 @@ class MemberRules:
         """The answer to a JoinGroup has come, and is no error."""
         self.member_id, self.generation, self.wants = body["memberId"], body["generationId"], SYNC
 
-    def synchronised(self, assigned: Partitions, now_ms: int) -> None:
+    def synchronised(self, assigned: Partitions, leads: bool, now_ms: int) -> None:
         """A SyncGroup is answered: what the answer takes away is revoked, then the rest is assigned (C6)."""
         using = frozenset(self.using)
         self._revokes, self._assigns, self._hears = using - assigned, assigned - using, assigned
         self._claims_since, self._beat_ms, self._early = self.generation, now_ms, False
         self.wants = None
-        if self._revokes or self.topics != self._joined:
+        outdated = leads and self._known_topics != self._assigned_from
+        if self._revokes or outdated or self.topics != self._joined:
             self._rejoins(now_ms)
 
     def refused(self, api: str, error: int, body: Json, now_ms: int) -> None:

@@ -227,7 +227,7 @@ class Network:
             process.leads = {} if body["skipAssignment"] else leads
             process.led, process.skips = bool(leads), bool(body["skipAssignment"])
         elif request.api == SYNC:
-            rules.synchronised(self.parts.handed(body["assignment"]), local_ms)
+            rules.synchronised(self.parts.handed(body["assignment"]), process.led, local_ms)
         elif request.api not in (HEARTBEAT, COMMIT):
             raise Violation("C1", "AsksForWhatIsNext", f"{process.name} sends {request.api}")
 

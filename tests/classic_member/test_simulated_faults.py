@@ -1,4 +1,4 @@
-"""Commits of a classic member that are refused or unanswered, and losses of a member that closes (C6, O2)."""
+"""Faults of the classic member that the simulation of whole groups showed (C2, C3, C6, O2)."""
 
 from __future__ import annotations
 
@@ -117,3 +117,16 @@ def test_a_subscription_that_changes_before_the_assignment_is_refused_is_not_cla
     scripted.reply(errorCode=27)
     assert [line for line in scripted.log if line != "user data"] == ["revoked bar-0", "JoinGroup foo-0"]
     assert named(scripted.member.owned) == "foo-0"
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_leader_rejoins_for_topics_that_changed_after_it_assigned(leads: bool) -> None:
+    """The topics change while the SyncGroup is under way: nobody else would look at them (C2)."""
+    scripted = ScriptedMember(COOPERATIVE)
+    scripted.member.subscribe({"foo", "bar"}, scripted.now_ms)
+    scripted.run()
+    scripted.joined(leader=leads)
+    scripted.member.topics_are({"foo": 5, "bar": 4}, scripted.now_ms)
+    scripted.log.clear()
+    scripted.synced("foo-0")
+    assert ("JoinGroup foo-0" in scripted.log) == leads

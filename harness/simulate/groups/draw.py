@@ -1,19 +1,19 @@
 """Random schedules: who takes part, how long everything takes, and what goes wrong, drawn from a seed.
 
-Storms, in which much goes wrong, and calm, in which groups come to rest, take turns; otherwise hardly any
-rebalance would ever end.
+In the calm between storms groups come to rest; otherwise hardly any rebalance would ever end.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.replay import wire
 from harness.simulate.groups.process import Process
-from harness.simulate.groups.pump import Plan, Pump
-from harness.simulate.groups.scene import ACTIVE, Settings
+from harness.simulate.groups.pump import Plan
+from harness.simulate.groups.scene import Settings
+from harness.simulate.groups.weather import Weather
 from harness.simulate.groups.world import World
 from harness.targets.base import Json
 
@@ -42,21 +42,19 @@ def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) 
     return Settings(groups=("g", "h")[: rng.choice((1, 1, 2))], r9=r9, exemption=exemption)
 
 
-class Draw(Pump[World, Process]):
+class Draw(Weather[World, Process]):
     """A pump that draws. `rng` alone decides."""
 
+    disturbances = DISTURBANCES
+    calm_ms = (20_000, 90_000)
+
     def __init__(self, world: World, rng: random.Random) -> None:
-        self._past_ms = 0
-        super().__init__(world)
-        self._rng = rng
-        self._storm = True
+        super().__init__(world, rng)
         self._topics = 0
-        self._back_ms = 0
-        """Nobody starts before."""
         self._slots = self._drawn_slots()
         self._aside = random.Random(str(self._slots))
         """Draws the kinds of events that came later, so that the other draws of a seed stay as they were."""
-        self._disturb: dict[str, Callable[[], None]] = {
+        self._disturb = {
             "crash": lambda: self._to_one({"do": "crash"}),
             "close": self._close,
             "resubscribe": self._resubscribe,
@@ -99,27 +97,6 @@ class Draw(Pump[World, Process]):
             self._start(slot, self._rng.randint(0, 10_000))
         self._change_weather()
         self._next_disturbance()
-
-    def next(self) -> Json | None:
-        """The next event; disturbances and changes of the weather plan events, and are none."""
-        while (event := super().next()) is not None:
-            if event["do"] == "weather":
-                self._past_ms = event["at"]
-                self._change_weather()
-            elif event["do"] == "disturb":
-                self._past_ms = event["at"]
-                self._next_disturbance()
-                if self._storm or self._rng.random() < 0.1:
-                    names = list(DISTURBANCES)
-                    self._disturb[self._rng.choices(names, list(DISTURBANCES.values()))[0]]()
-            else:
-                return event
-        return None
-
-    @property
-    def now_ms(self) -> int:
-        """The time of the world, or of a disturbance that is being planned."""
-        return max(self.world.now_ms, self._past_ms)
 
     def saw(self, event: Json, happened: bool) -> None:
         """A process that is gone comes back some time; one that has failed for good is started anew."""
@@ -202,25 +179,9 @@ class Draw(Pump[World, Process]):
 
     # Disturbances
 
-    def _change_weather(self) -> None:
-        self._storm = not self._storm
-        lasts_ms = self._rng.randint(10_000, 60_000) if self._storm else self._rng.randint(20_000, 90_000)
-        self.at(self.now_ms + lasts_ms, {"do": "weather"})
-
-    def _next_disturbance(self) -> None:
-        self.at(self.now_ms + int(self._rng.expovariate(1 / 2_000)), {"do": "disturb"})
-
-    def _now(self, event: Json) -> None:
-        self.at(self.now_ms, event)
-
     def _one(self) -> Process | None:
         processes = self.world.processes
         return processes[self._rng.choice(sorted(processes))] if processes else None
-
-    def _to_one(self, event: Json) -> None:
-        process = self._one()
-        if process is not None:
-            self._now({"who": process.name, **event})
 
     def _start(self, slot: Json, after_ms: int) -> None:
         self.at(max(self.now_ms + after_ms, self._back_ms), {**slot, **self._subscription()})
@@ -251,15 +212,6 @@ class Draw(Pump[World, Process]):
         cut = [name for name in processes if self._rng.random() < 0.5]
         self._now({"do": "partition", "from": cut})
         self.at(self.now_ms + self._rng.choice((3_000, 20_000, 60_000)), {"do": "heal"})
-
-    def _down(self) -> None:
-        if self.world.coordinator == ACTIVE:
-            self._now({"do": "down", "how": self._rng.choice(("loading", "moved", "unavailable"))})
-            self.at(self.now_ms + self._rng.choice((100, 2_000, 10_000)), {"do": "fail-over"})
-
-    def _log(self) -> None:
-        self._now({"do": "log", "fails": True})
-        self.at(self.now_ms + self._rng.choice((100, 2_000, 20_000)), {"do": "log", "fails": False})
 
     def _late(self) -> None:
         waiting = sorted(name for name, messages in self.world.late.items() if messages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.simulate.groups.clock import Clocked
 from harness.simulate.groups.coordinator_view import NOBODY
 from harness.simulate.groups.member_watch import MemberWatch
 from harness.simulate.groups.next_request import IN, NextRequest
@@ -42,7 +43,7 @@ class Message:
 
 
 @dataclass(slots=True)
-class Process:
+class Process(Clocked):
     """One process. `incarnation` is the coordinator's one that this process takes itself for, NOBODY for
     none.
 
@@ -84,18 +85,6 @@ class Process:
     def __post_init__(self) -> None:
         self.watch = MemberWatch(self.name, self.consumer.max_poll_ms)
         self.next_request = NextRequest(self.name, self.consumer.instance is not None)
-
-    def local_ms(self, now_ms: int) -> int:
-        """The time on the process's own clock."""
-        return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
-
-    def due_ms(self, now_ms: int) -> int | None:
-        """When its member wants to do something, in everybody's time; None: not before something happens."""
-        deadline = self.machine.next_deadline_ms()
-        if deadline is None:
-            return None
-        rest = deadline - self.local_ms(now_ms)
-        return now_ms if rest <= 0 else now_ms + -(-rest * 1000 // self.permille)
 
     @property
     def state(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from harness.simulate.groups.parts import Partition, Violation
@@ -10,6 +10,7 @@ from harness.simulate.groups.process import Process
 from harness.simulate.groups.pump import Pump
 from harness.simulate.groups.scene import ACTIVE
 from harness.simulate.groups.world import World
+from harness.simulate.stage import Draws, Played
 from harness.targets.base import Json
 
 PATIENCE_MS: Final = 300_000
@@ -22,14 +23,18 @@ def settle(world: World) -> None:
     """Stop the faults, and let the world go on until all groups have converged. Raises Violation (R8)."""
     for event in _recovery(world):
         world.apply(event)
-    pump = Pump[World, Process](world)
+    wait_until_settled(world, Pump[World, Process](world), lambda: unsettled(world), "R8")
+
+
+def wait_until_settled(world: Played, pump: Draws, why: Callable[[], str], requirement: str) -> None:
+    """Let a world go on without faults while there is a reason `why` it has not converged. Raises Violation
+    with the reason where that takes too long."""
     until_ms = world.now_ms + PATIENCE_MS
-    while why := unsettled(world):
+    while reason := why():
         event = pump.next() or {"at": world.now_ms + WAIT_MS, "do": "wait"}
         if event["at"] > until_ms:
-            raise Violation(
-                "R8", "EventuallyConverged", f"{why}, {PATIENCE_MS // 1000} s after the last fault"
-            )
+            what = f"{reason}, {PATIENCE_MS // 1000} s after the last fault"
+            raise Violation(requirement, "EventuallyConverged", what)
         pump.saw(event, world.apply(event))
 
 

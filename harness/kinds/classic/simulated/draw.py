@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Final
 
 from harness.kinds.classic.simulated.process import Process
 from harness.kinds.classic.simulated.world import World
 from harness.simulate.groups.pump import Plan, Pump
-from harness.simulate.groups.scene import ACTIVE, Settings
+from harness.simulate.groups.scene import Settings
+from harness.simulate.groups.weather import Weather
 from harness.targets.base import Json
 
 NAMES: Final = ("foo", "bar", "baz")
@@ -43,12 +43,8 @@ ERRORS: Final = (-1, 14, 15, 16, 22, 25, 27, 27)
 """Errors of a coordinator with a fault: UNKNOWN_SERVER_ERROR, and those of spec/ClassicCoordinator.tla."""
 
 
-class ClassicPump(Pump[World, Process]):
-    """A pump in which members hear of topics, and of answers to requests that waited."""
-
-    def __init__(self, world: World) -> None:
-        world.woken = self.look  # type: ignore[method-assign]
-        super().__init__(world)
+class HearsOfTopics(Pump[World, Process]):
+    """A pump in which members hear of topics; it looks at a process whose request is answered late."""
 
     def look(self, process: Process, least_ms: int = 0) -> None:
         """Plan what follows for a process from how it is now."""
@@ -69,18 +65,25 @@ class ClassicPump(Pump[World, Process]):
         return 100
 
 
-class Draw(ClassicPump):
+class ClassicPump(HearsOfTopics):
+    """A pump without faults."""
+
+    def __init__(self, world: World) -> None:
+        world.woken = self.look
+        super().__init__(world)
+
+
+class Draw(HearsOfTopics, Weather[World, Process]):
     """A pump that draws. `rng` alone decides."""
 
+    disturbances = DISTURBANCES
+    calm_ms = (20_000, 60_000)
+
     def __init__(self, world: World, rng: random.Random) -> None:
-        self._rng = rng
-        self._past_ms = 0
-        super().__init__(world)
-        self._storm = True
-        self._back_ms = 0
-        """Nobody starts before."""
+        world.woken = self.look
+        super().__init__(world, rng)
         self._slots = self._drawn_slots()
-        self._disturb: dict[str, Callable[[], None]] = {
+        self._disturb = {
             "crash": lambda: self._to_one({"do": "crash"}),
             "close": lambda: self._to_one({"do": "close"}),
             "resubscribe": lambda: self._to_one({"do": "subscribe", "topics": self._topics()}),
@@ -118,27 +121,6 @@ class Draw(ClassicPump):
                     }
                 )
         return slots
-
-    def next(self) -> Json | None:
-        """The next event; disturbances and changes of the weather plan events, and are none."""
-        while (event := super().next()) is not None:
-            if event["do"] == "weather":
-                self._past_ms = event["at"]
-                self._change_weather()
-            elif event["do"] == "disturb":
-                self._past_ms = event["at"]
-                self._next_disturbance()
-                if self._storm or self._rng.random() < 0.1:
-                    names = list(DISTURBANCES)
-                    self._disturb[self._rng.choices(names, list(DISTURBANCES.values()))[0]]()
-            else:
-                return event
-        return None
-
-    @property
-    def now_ms(self) -> int:
-        """The time of the world, or of a disturbance that is being planned."""
-        return max(self.world.now_ms, self._past_ms)
 
     def saw(self, event: Json, happened: bool) -> None:
         """A process that is gone comes back some time; one that has failed for good is started anew."""
@@ -211,21 +193,6 @@ class Draw(ClassicPump):
 
     # Disturbances
 
-    def _change_weather(self) -> None:
-        self._storm = not self._storm
-        lasts_ms = self._rng.randint(10_000, 60_000) if self._storm else self._rng.randint(20_000, 60_000)
-        self.at(self.now_ms + lasts_ms, {"do": "weather"})
-
-    def _next_disturbance(self) -> None:
-        self.at(self.now_ms + int(self._rng.expovariate(1 / 2_000)), {"do": "disturb"})
-
-    def _now(self, event: Json) -> None:
-        self.at(self.now_ms, event)
-
-    def _to_one(self, event: Json) -> None:
-        if names := sorted(self.world.processes):
-            self._now({"who": self._rng.choice(names), **event})
-
     def _start(self, slot: Json, after_ms: int) -> None:
         at_ms = max(self.now_ms + after_ms, self._back_ms)
         self.at(at_ms, {**slot, "topics": self._topics()})
@@ -234,15 +201,6 @@ class Draw(ClassicPump):
         """Most want everything, some a part."""
         count = self._rng.choice((1, 2, 3, 3, 3))
         return sorted(self._rng.sample(NAMES, count))
-
-    def _down(self) -> None:
-        if self.world.coordinator == ACTIVE:
-            self._now({"do": "down", "how": self._rng.choice(("loading", "moved", "unavailable"))})
-            self.at(self.now_ms + self._rng.choice((100, 2_000, 10_000)), {"do": "fail-over"})
-
-    def _log(self) -> None:
-        self._now({"do": "log", "fails": True})
-        self.at(self.now_ms + self._rng.choice((100, 2_000, 20_000)), {"do": "log", "fails": False})
 
     def _late(self) -> None:
         if waiting := sorted(name for name, messages in self.world.late.items() if messages):

@@ -4,6 +4,7 @@ after each event."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from harness.kinds.classic.simulated.group_rules import GroupRules
 from harness.kinds.classic.simulated.member_rules import (
@@ -52,6 +53,8 @@ class Network:
         """Requests of processes that are gone."""
         self.rules = {group: GroupRules(parts, self.cluster, group) for group in settings.groups}
         self.counts = Counts(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
+        self.woken: Callable[[Process], None] = lambda process: None
+        """Called where an answer is on its way to a process that waited, for the pump to look at it."""
         self._waiting: dict[str, Message] = {}
         """Requests that wait at the coordinator, by the name under which they wait."""
         self._states = dict.fromkeys(settings.groups, "Dead")
@@ -126,9 +129,6 @@ class Network:
         if process is not None and process.waits_for is message.request:
             process.answer = body
             self.woken(process)
-
-    def woken(self, process: Process) -> None:
-        """An answer is on its way to a process that waited: whoever plans events looks at it."""
 
     # Messages
 

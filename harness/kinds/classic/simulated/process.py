@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.kinds.classic.simulated.member_rules import MemberRules
 from harness.kinds.classic.simulated.parts import Consumer, Machine
+from harness.simulate.groups.clock import Clocked
 from harness.simulate.groups.parts import CallbackView, Partition, RequestView
 from harness.targets.base import Json
 
@@ -23,7 +24,7 @@ class Message:
 
 
 @dataclass(slots=True)
-class Process:
+class Process(Clocked):
     """One process. `request` and `answer` are on the way; while neither is and it `waits_for` an answer, the
     request waits at the coordinator, or is lost."""
 
@@ -55,18 +56,6 @@ class Process:
     """Did it return as a leader to a generation that is assigned (S1)?"""
     raised: BaseException | int | None = None
     """The first error since the application's last poll: of a callback, or the code of a refused commit."""
-
-    def local_ms(self, now_ms: int) -> int:
-        """The time on the process's own clock."""
-        return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
-
-    def due_ms(self, now_ms: int) -> int | None:
-        """The time of its member's next request, in everybody's time; None: not before something happens."""
-        deadline = self.machine.next_deadline_ms()
-        if deadline is None:
-            return None
-        rest = deadline - self.local_ms(now_ms)
-        return now_ms if rest <= 0 else now_ms + -(-rest * 1000 // self.permille)
 
     @property
     def state(self) -> str:

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from harness.kinds.classic.simulated.draw import ClassicPump
 from harness.kinds.classic.simulated.process import Process
 from harness.kinds.classic.simulated.world import World
-from harness.simulate.groups.parts import Partition, Partitions, Violation, shown
+from harness.simulate.groups.parts import Partition, Partitions, shown
+from harness.simulate.groups.settle import wait_until_settled
 from harness.targets.base import Json
-
-PATIENCE_MS: Final = 300_000
-WAIT_MS: Final = 1_000
 
 
 def settle(world: World) -> None:
     """Stop the faults, and let the world go on until all groups have converged. Raises Violation (C2)."""
     for event in _recovery(world):
         world.apply(event)
-    pump = ClassicPump(world)
-    until_ms = world.now_ms + PATIENCE_MS
-    while why := unsettled(world):
-        _return(world)
-        event = pump.next() or {"at": world.now_ms + WAIT_MS, "do": "wait"}
-        if event["at"] > until_ms:
-            raise Violation(
-                "C2", "EventuallyConverged", f"{why}, {PATIENCE_MS // 1000} s after the last fault"
-            )
-        pump.saw(event, world.apply(event))
+
+    def why() -> str:
+        if reason := unsettled(world):
+            _mend(world)
+        return reason
+
+    wait_until_settled(world, ClassicPump(world), why, "C2")
 
 
 def _recovery(world: World) -> Iterator[Json]:
@@ -47,7 +41,7 @@ def _recovery(world: World) -> Iterator[Json]:
             instances.add(own)
 
 
-def _return(world: World) -> None:
+def _mend(world: World) -> None:
     """End a process that has failed; and let a static leader that returned to a generation ask for the next
     one: it does not know if topics have changed while it was away (S1)."""
     for name, process in sorted(world.processes.items()):

@@ -217,7 +217,7 @@ def unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
     """
     if not recorded.counts or recorded.facts is None:
         return ()
-    facts, args = result.repeatable(), result.args
+    facts, args = result.facts(), result.args
     several = "-workers" in args and args[args.index("-workers") + 1] != "1"
     if several and result.outcome is not Outcome.HOLDS:
         facts = {what: facts[what] for what in ("outcome", "property")}

@@ -128,16 +128,6 @@ class Result:
             "depth": self.depth,
         }
 
-    def repeatable(self) -> dict[str, str | int | None]:
-        """The facts that each run of the same model with one worker gives.
-
-        TLC looks for a violation of liveness now and then, so the number of states that it has seen by then
-        is another in every run. It tells no depth of such a run.
-        """
-        of_liveness = self.outcome is Outcome.VIOLATED and self.depth is None
-        unsure = {"distinct_states"} if of_liveness else set[str]()
-        return {name: fact for name, fact in self.facts().items() if name not in unsure}
-
 
 class Engine(Protocol):
     """A model checker as a subprocess.

@@ -97,11 +97,10 @@ def _computed(entry: Entry, folder: Path, known: Verdicts, brief: bool) -> Resul
 
 def _compare(entry: Entry, result: Result, records: Records) -> None:
     """ConformError if the committed record, which counts, says something else."""
-    committed, facts = replace(records, store=None).find(entry), result.repeatable()
-    known = committed.facts or {}
-    if committed.counts and any(known.get(name) != fact for name, fact in facts.items()):
+    committed, facts = replace(records, store=None).find(entry), result.facts()
+    if committed.counts and committed.facts != facts:
         path = evidence_file(entry, records.folder)
-        raise ConformError(f"{path} says {committed.facts}, a new computation says {result.facts()}.")
+        raise ConformError(f"{path} says {committed.facts}, a new computation says {facts}.")
 
 
 def entry_of(spec: Path, check: str) -> Entry:

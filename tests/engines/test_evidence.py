@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -14,9 +13,9 @@ from test_check import TYPED, check
 from test_manifest import FAILS, HOLDS, write
 from walk_models import DATA
 
-from harness.check import check_entry, unlike_record
+from harness.check import check_entry
 from harness.engines.apalache import Apalache
-from harness.engines.base import Limits, Outcome, Result, silent
+from harness.engines.base import Limits, Result, silent
 from harness.engines.tlc import Tlc, find_jar
 from harness.evidence import Records, Status, record, renew, verify
 from harness.itf import read_trace
@@ -264,22 +263,6 @@ def test_a_forged_record_is_caught_by_the_new_computation(here: Path, tlc_result
     assert "Counter: distinct_states: expected 10, got 9" in result.output
     write(here / "specs", HOLDS)
     assert check("--fresh")[0] == 10, "the record alone is wrong, and no run may pass over it"
-
-
-def test_the_states_that_tlc_has_seen_at_a_violation_of_liveness_are_not_compared(
-    here: Path, tlc_result: Result
-) -> None:
-    """TLC looks for such violations now and then, and says no depth of them; all other figures repeat."""
-    violated = {"outcome": Outcome.VIOLATED, "violated": "Live", "length": 3}
-    live = replace(tlc_result, **violated, depth=None)
-    entry = recorded(here, HOLDS, tlc_result)
-    record_of_it = replace(verify(entry, here / "specs"), facts=live.facts())
-    assert record_of_it.counts
-    assert unlike_record(replace(live, distinct_states=7), record_of_it) == ()
-    (difference,) = unlike_record(replace(live, length=4), record_of_it)
-    assert difference.what == "recorded length"
-    safe = replace(tlc_result, **violated)
-    assert safe.depth is not None and "distinct_states" in safe.repeatable()
 
 
 def test_a_log_that_is_cut_off_is_refused(here: Path, tlc_result: Result) -> None:

@@ -108,6 +108,30 @@ def test_sections_of_newer_versions_are_left_out(walks: Walks) -> None:
     assert result.outcome is Outcome.HOLDS
 
 
+SLOW = """---- MODULE Slow ----
+EXTENDS Naturals, FiniteSets
+VARIABLE
+    \\* @type: Int;
+    x
+Init == x = 0
+Next == x < 300 /\\ Cardinality({s \\in SUBSET (1..13): Cardinality(s) # x}) > 0 /\\ x' = x + 1
+Spec == Init /\\ [][Next]_x
+Arrives == <>(x = 300)
+====
+"""
+
+
+def test_a_violation_of_liveness_is_that_of_the_whole_graph(tmp_path: Path) -> None:
+    """A run of more than three seconds: TLC must not search the part that it has by then."""
+    module = tmp_path / "Slow.tla"
+    module.write_text(SLOW, encoding="utf-8")
+    config = module.with_suffix(".cfg")
+    config.write_text("SPECIFICATION Spec\nPROPERTY Arrives\n", encoding="utf-8")
+    model = Model("Slow", module, config, args=frozendict(deadlock=False))
+    result = Tlc().check(model, tmp_path / "tlc.log", Limits("512m", workers=1))
+    assert (result.outcome, result.distinct_states) == (Outcome.VIOLATED, 301)
+
+
 def test_random_behaviours_instead_of_all(walks: Walks) -> None:
     simulate = {"num": 3, "depth": 4, "seed": 1}
     result = walks.check("SPECIFICATION Counting\n", simulate=simulate)

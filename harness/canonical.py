@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 _TOKEN: Final = re.compile(
@@ -33,7 +34,12 @@ _BEFORE: Final = {"==", "(", ",", "THEN", "ELSE", "IN", "->", ":", "|->", *_FIRS
 
 def canonical(text: str, dialect: Mapping[str, str]) -> list[str]:
     """The tokens of a definition without comments, as `dialect` (departure -> value as text) leaves them."""
-    return _chosen(list(_listed(text)), dialect)
+    return _chosen(list(_tokens(text)), dialect)
+
+
+@lru_cache(maxsize=10_000)
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(_listed(text))
 
 
 def _listed(text: str) -> Iterator[str]:

@@ -18,9 +18,9 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -80,11 +80,8 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
     config_text = strip_comments(read_text(config, "The configuration")) if config else ""
     config_text = _WORD.sub(lambda word: former.get(word[0], word[0]), config_text)
     dialect = _dialect(named, config_text)
-    always = [
-        _meaning(block, dialect, former)
-        for block in named.pop(None, [])
-        if not (dialect and _types_dialects(block))
-    ]
+    meaning = _meanings(tuple(dialect.items()), tuple(former.items()))
+    always = [meaning(block) for block in named.pop(None, []) if not (dialect and _types_dialects(block))]
     outside = [_DIALECT.sub("", config_text) if dialect else config_text, *map(str, arguments)]
     waiting = _words(" ".join(outside)).union(*(part.names for part in always))
     hashes = {"": _hash({" ".join(config_text.split()), *(part.text for part in always)})}
@@ -93,7 +90,7 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         name = waiting.pop()
         if name in hashes or name not in named:
             continue
-        counted = [_meaning(block, dialect, former) for block in named[name]]
+        counted = [meaning(block) for block in named[name]]
         hashes[name] = _hash({part.text for part in counted})
         waiting.update(*(part.names for part in counted))
         departures.update(*(part.departures for part in counted))
@@ -157,15 +154,15 @@ def _types_dialects(block: _Block) -> bool:
     return any("@typeAlias: dialect =" in line for line in (*block.types, block.code))
 
 
-def _meaning(block: _Block, dialect: Mapping[str, str], former: Mapping[str, str]) -> _Meaning:
-    return _meaning_in(block, tuple(dialect.items()), tuple(former.items()))
+@lru_cache(maxsize=256)
+def _meanings(
+    choices: tuple[tuple[str, str], ...], renamed: tuple[tuple[str, str], ...]
+) -> Callable[[_Block], _Meaning]:
+    """The meaning of each block under one dialect and with the same former names, computed once a block."""
+    return lru_cache(maxsize=5_000)(partial(_meaning, dict(choices), dict(renamed)))
 
 
-@lru_cache(maxsize=50_000)
-def _meaning_in(
-    block: _Block, choices: tuple[tuple[str, str], ...], renamed: tuple[tuple[str, str], ...]
-) -> _Meaning:
-    dialect, former = dict(choices), dict(renamed)
+def _meaning(dialect: Mapping[str, str], former: Mapping[str, str], block: _Block) -> _Meaning:
     tokens = [former.get(token, token) for token in canonical(block.code, dialect)]
     departures: set[str] = set()
     for position, token in enumerate(tokens):

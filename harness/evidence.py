@@ -224,7 +224,9 @@ def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
     engine = ENGINES[entry.engine]
     reasons = _other(data["files"], _files(entry))
     if reasons:
-        named = _other(data["definitions"], _definitions(entry), _DEFINITION, present_names(entry.module))
+        current = _definitions(entry)
+        names = present_names(entry.module) if current != data["definitions"] else {}
+        named = _other(data["definitions"], current, _DEFINITION, names)
         reasons = [*reasons, *named] if named else []
     if data["engine"] != entry.engine or data["arguments"] != entry.args:
         reasons.append("the entry's engine or arguments have changed")

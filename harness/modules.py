@@ -37,31 +37,31 @@ def strip_comments(text: str) -> str:
 
 def dependencies(module: Path) -> list[Path]:
     """The module's file and, by name, those it extends or instantiates that lie in the same folder."""
-    return _closure(module, lambda source: _extended(source) | set(_INSTANCE.findall(source)))
+    return _closure(module, _needed)
 
 
 def declared_variables(module: Path) -> list[str]:
     """The variables of a module, sorted: its own and those of the modules that it extends."""
-    sources = [_source(path) for path in _closure(module, _extended)]
+    sources = [_plain(_text(path)) for path in _closure(module, _extended)]
     return sorted(
         {name for source in sources for names in _VARIABLES.findall(source) for name in _split(names)}
     )
 
 
-def _closure(module: Path, mentioned: Callable[[str], set[str]]) -> list[Path]:
+def _closure(module: Path, mentioned: Callable[[str], frozenset[str]]) -> list[Path]:
     files: dict[str, Path] = {}
     waiting = [module]
     while waiting:
         path = waiting.pop()
         if path.name not in files:
             files[path.name] = path
-            names = mentioned(_source(path))
+            names = mentioned(_text(path))
             waiting += [near for name in names if (near := path.parent / f"{name}.tla").is_file()]
     return [module, *(files[name] for name in sorted(files) if name != module.name)]
 
 
-def _source(path: Path) -> str:
-    return _plain(read_text(path, "The module"))
+def _text(path: Path) -> str:
+    return read_text(path, "The module")
 
 
 @lru_cache(maxsize=512)
@@ -70,8 +70,14 @@ def _plain(text: str) -> str:
     return _STRING.sub('""', strip_comments(text))
 
 
-def _extended(source: str) -> set[str]:
-    return {name for names in _EXTENDS.findall(source) for name in _split(names)}
+@lru_cache(maxsize=512)
+def _extended(text: str) -> frozenset[str]:
+    return frozenset(name for names in _EXTENDS.findall(_plain(text)) for name in _split(names))
+
+
+@lru_cache(maxsize=512)
+def _needed(text: str) -> frozenset[str]:
+    return _extended(text).union(_INSTANCE.findall(_plain(text)))
 
 
 def _split(names: str) -> list[str]:

@@ -21,7 +21,7 @@ GOALS: Final = (
     *("MCLog", "MCLogReturn", "MCLogCompacted", "MCLogOffsets"),
 )
 """Models that have goals in spec/goals.json."""
-EXHAUSTED: Final = ("MCTour", "MCClassicTour", "MCConnectSmall", "MCMigrationGone")
+EXHAUSTED: Final = ("MCClassicTour", "MCConnectSmall", "MCMigrationGone", "MCTour")
 DRAWN: Final = ("MCTour", "MCClassicTour", "MCMigrationGone")
 
 BUILD: Final = Path("build")
@@ -43,7 +43,7 @@ class Stage:
     """One thing to do. `words` follow `conform`, or are a module's after "-m"; `models` are what it depends
     on of the specification, `inputs` files and folders beside the code, `needs` the stages whose output it
     reads. `always` says that it is done whenever anything has changed. `result` is the file that it writes,
-    if the report reads one."""
+    if the report reads one. Those with `spark` share a process, which starts Spark once."""
 
     name: str
     words: tuple[str, ...]
@@ -52,16 +52,22 @@ class Stage:
     needs: tuple[str, ...] = ()
     always: bool = False
     result: Path | None = None
+    spark: bool = False
 
     @property
     def group(self) -> str:
         return self.name.partition("-")[0]
 
     @property
-    def command(self) -> list[str]:
+    def arguments(self) -> list[str]:
+        """The command line after `conform`, or after the Python of a module."""
         json_file = ["--json", str(self.result)] if self.result and self.words[0] != "-m" else []
+        return [*self.words, *json_file]
+
+    @property
+    def command(self) -> list[str]:
         program = ["-m", "harness"] if self.words[0] != "-m" else []
-        return [sys.executable, *program, *self.words, *json_file]
+        return [sys.executable, *program, *self.arguments]
 
 
 def stages(traces: Path = Path("traces")) -> list[Stage]:
@@ -70,8 +76,13 @@ def stages(traces: Path = Path("traces")) -> list[Stage]:
         *_checks(),
         *_generated(),
         *_replays(traces),
-        *(_on_models("exhaust", model) for model in EXHAUSTED),
-        Stage("simulate-groups", ("simulate", "--seeds", "40"), result=RESULTS / "simulate-groups.json"),
+        *(_exhausted(model) for model in EXHAUSTED),
+        Stage(
+            "simulate-groups",
+            ("simulate", "--seeds", "40"),
+            result=RESULTS / "simulate-groups.json",
+            spark=True,
+        ),
         Stage(
             "simulate-classic", ("simulate", "--kind", "classic"), result=RESULTS / "simulate-classic.json"
         ),
@@ -131,11 +142,11 @@ def _replays(traces: Path) -> Iterator[Stage]:
         yield Stage(name, spoken, inputs=("traces",), result=RESULTS / f"{name}.json")
 
 
-def _on_models(verb: str, model: str) -> Stage:
-    name = f"{verb}-{model}"
-    page = ("--page",) if model == EXHAUSTED[0] else ()
-    words = (verb, model, *page, "--out", f"build/exhaust/{model}")
-    return Stage(name, words, (model,), result=RESULTS / f"{name}.json")
+def _exhausted(model: str) -> Stage:
+    name = f"exhaust-{model}"
+    page = ("--page",) if model == "MCTour" else ()
+    words = ("exhaust", model, *page, "--out", f"build/exhaust/{model}")
+    return Stage(name, words, (model,), result=RESULTS / f"{name}.json", spark=True)
 
 
 def _graphs() -> Iterator[Stage]:

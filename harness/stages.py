@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -25,7 +26,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from harness.definitions import definitions, present_names
 from harness.dumps import FOLDER
@@ -50,6 +53,9 @@ from harness.stage_list import (
     Stage,
     stages,
 )
+
+_PROGRESS: Final = re.compile(r"( …|\(([^()]* tasks?, )?for \d+ s\))$|^\s*$")
+"""Lines of a stage that say how far it has come: beside each other they say nothing."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +165,14 @@ class Runner:
         if waiting and waiting[0].name == "check":
             self._do(waiting.pop(0), plan["check"], live=True)
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            begun: dict[Future[None], str] = {}
+            begun: dict[Future[None], list[Stage]] = {}
             while waiting or begun:
-                left = {*begun.values(), *(stage.name for stage in waiting)}
-                ready: list[Stage] = [stage for stage in waiting if not left & set(stage.needs)]
-                for stage in ready:
-                    waiting.remove(stage)
-                    begun[pool.submit(self._do, stage, plan[stage.name])] = stage.name
+                left = {stage.name for stage in chain(waiting, *begun.values())}
+                ready = [stage for stage in waiting if not left & set(stage.needs)]
+                waiting = [stage for stage in waiting if stage not in ready]
+                for stages_of_one in _processes(ready):
+                    does = self._do_together if len(stages_of_one) > 1 else self._do_alone
+                    begun[pool.submit(does, stages_of_one, plan)] = stages_of_one
                 for future in wait(begun, return_when=FIRST_COMPLETED).done:
                     del begun[future]
                     future.result()
@@ -178,7 +185,7 @@ class Runner:
         text = f"{ended.stdout}{self._account()}\n"
         self._print(f"== {stage.name}: {reason}\n{text}")
         write_text(output_folder(SUMMARY.parent) / SUMMARY.name, text)
-        self._keep(stage, parts, began, ended.returncode)
+        self._keep(stage, parts, time.monotonic() - began, ended.returncode)
         return ended.returncode
 
     def _account(self) -> str:
@@ -192,30 +199,63 @@ class Runner:
 
     def _do(self, stage: Stage, reason: str, live: bool = False) -> None:
         self._print(f"   {stage.name} begins: {reason}")
-        parts, began = self._inputs.of(stage), time.monotonic()
-        if stage.result:
-            stage.result.unlink(missing_ok=True)
-        log = STATES / f"{stage.name}.log"
-        with log.open("w", encoding="utf-8") as stream:
+        parts, began = self._prepare(stage), time.monotonic()
+        with _log(stage).open("w", encoding="utf-8") as stream:
             output = None if live else stream
             code = subprocess.run(stage.command, stdout=output, stderr=output).returncode
-        seconds = self._keep(stage, parts, began, code)
-        text = "" if live else log.read_text(encoding="utf-8")
+        self._end(stage, parts, time.monotonic() - began, code)
+
+    def _do_alone(self, only: Sequence[Stage], plan: Mapping[str, str]) -> None:
+        (stage,) = only
+        self._do(stage, plan[stage.name])
+
+    def _do_together(self, several: Sequence[Stage], plan: Mapping[str, str]) -> None:
+        """Do stages in one process, one after the other. Where it dies those that are left have failed."""
+        parts = {stage.name: self._prepare(stage) for stage in several}
+        tasks = [{"arguments": stage.arguments, "log": str(_log(stage))} for stage in several]
+        command = [sys.executable, "-m", "harness.spark_stages", json.dumps(tasks)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            for stage in several:
+                self._print(f"   {stage.name} begins: {plan[stage.name]}")
+                line = process.stdout.readline()
+                ended = json.loads(line) if line else {"code": process.wait() or ENGINE_FAILED, "seconds": 0}
+                self._end(stage, parts[stage.name], ended["seconds"], ended["code"])
+
+    def _prepare(self, stage: Stage) -> dict[str, str]:
+        """Take away what an earlier run left of a stage. The hashes of what it depends on now."""
+        if stage.result:
+            stage.result.unlink(missing_ok=True)
+        write_text(_log(stage), "")
+        return self._inputs.of(stage)
+
+    def _end(self, stage: Stage, parts: dict[str, str], seconds: float, code: int) -> None:
+        self._keep(stage, parts, seconds, code)
+        text = _log(stage).read_text(encoding="utf-8")
         with self._printing:
             self._ended += 1
             print(_block(stage.name, seconds, code, f"{self._ended} of {self._planned}", text), flush=True)
 
-    def _keep(self, stage: Stage, parts: dict[str, str], began: float, code: int) -> float:
-        """Keep what is known of a stage now; its seconds."""
-        seconds = time.monotonic() - began
+    def _keep(self, stage: Stage, parts: dict[str, str], seconds: float, code: int) -> None:
+        """Keep what is known of a stage now."""
         state = State(parts, datetime.now().isoformat(" ", "minutes"), round(seconds, 1), code)
         write_text(STATES / f"{stage.name}.json", json.dumps(asdict(state)))
         self.done[stage.name] = state
-        return seconds
 
     def _print(self, text: str) -> None:
         with self._printing:
             print(text, flush=True)
+
+
+def _log(stage: Stage) -> Path:
+    return STATES / f"{stage.name}.log"
+
+
+def _processes(ready: Sequence[Stage]) -> list[list[Stage]]:
+    """Stages that can be done now, by the process that does them: first those on Spark, which take long."""
+    on_spark = [stage for stage in ready if stage.spark]
+    alone = [[stage] for stage in ready if not stage.spark]
+    return [on_spark, *alone] if on_spark else alone
 
 
 def _block(name: str, seconds: float, code: int, count: str, text: str) -> str:
@@ -223,7 +263,7 @@ def _block(name: str, seconds: float, code: int, count: str, text: str) -> str:
 
     Stages run side by side, so what one says is printed at once, under its name."""
     failed = f", exit code {code}" if code else ""
-    lines = [line for line in text.rstrip().splitlines() if code or (line.strip() and not line.endswith("…"))]
+    lines = [line for line in text.rstrip().splitlines() if code or (line and not _PROGRESS.search(line))]
     shown = lines if code else lines[:3]
     return "\n".join([f"== {name}: {seconds:.1f} s{failed} ({count})", *(f"   {line}" for line in shown)])
 

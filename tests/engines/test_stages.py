@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -125,6 +126,18 @@ def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) 
     assert done["check"] == "in every run"
     path.write_text("{")
     assert plan()["generate-a"] == "it was not done before"
+
+
+def test_stages_of_a_process_that_dies_have_failed(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Stages on Spark share a process. None of them counts as done when it ends before them."""
+    on_spark = [replace(stage, spark=stage.name.startswith("generate")) for stage in STAGES]
+    monkeypatch.setattr(module, "stages", lambda: on_spark)
+    monkeypatch.setattr(module.sys, "executable", "false")
+    assert main(["generate"]) == 1
+    assert {plan()[name] for name in ("generate-a", "generate-b")} == {"it failed (1)"}
+    assert capfd.readouterr().out.count(", exit code 1 (") == 2
 
 
 def test_results_of_no_stage_are_removed(built: Path) -> None:

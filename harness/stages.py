@@ -213,7 +213,7 @@ class Runner:
         """Do stages in one process, one after the other. Where it dies those that are left have failed."""
         parts = {stage.name: self._prepare(stage) for stage in several}
         tasks = [{"arguments": stage.arguments, "log": str(_log(stage))} for stage in several]
-        command = [sys.executable, "-m", "harness.spark_stages", json.dumps(tasks)]
+        command = [sys.executable, "-m", "harness.pipeline", json.dumps(tasks)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
             for stage in several:

@@ -1,9 +1,9 @@
-"""Stages of `make` that use Spark, one after the other in one process: Java starts once, and is warm then.
+"""Commands that use Spark, one after the other in one process: Java starts once, and is warm then.
 
-    python -m harness.spark_stages '[{"arguments": ["exhaust", "MCTour"], "log": "build/stages/exhaust.log"}]'
+    python -m harness.pipeline '[{"arguments": ["exhaust", "MCTour"], "log": "build/stages/exhaust.log"}]'
 
-Each stage is a command line of `conform`, whose output goes to its log. When it ends, a line of JSON on
-standard output has its exit code and its seconds: {"code": 0, "seconds": 12.5}.
+Each is a command line of `conform`, as of a stage of `make`, whose output goes to its log. When it ends, a
+line of JSON on standard output has its exit code and its seconds: {"code": 0, "seconds": 12.5}.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIGNALLED: Final = 128
 
 
 class Task(TypedDict):
-    """The command line of a stage, and the file for its output."""
+    """A command line, and the file for its output."""
 
     arguments: list[str]
     log: str

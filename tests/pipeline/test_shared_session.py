@@ -1,4 +1,4 @@
-"""Stages of `make` in one process: one Java for all, and each stage with its own output and exit code."""
+"""Commands in one process: one Java for all, and each with its own output and exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.sparks
 BASIC = Path(__file__).parents[2] / "traces/golden/basic.itf.json"
 
 
-def test_stages_share_spark_and_nothing_else(tmp_path: Path) -> None:
+def test_commands_share_spark_and_nothing_else(tmp_path: Path) -> None:
     logs = [tmp_path / f"{name}.log" for name in ("first", "wrong", "last")]
     commands = [
         ["exhaust", "--input", str(BASIC), "--out", str(tmp_path / "first")],
@@ -22,7 +22,7 @@ def test_stages_share_spark_and_nothing_else(tmp_path: Path) -> None:
     ]
     tasks = [{"arguments": command, "log": str(log)} for command, log in zip(commands, logs, strict=True)]
     done = subprocess.run(
-        [sys.executable, "-m", "harness.spark_stages", json.dumps(tasks)],
+        [sys.executable, "-m", "harness.pipeline", json.dumps(tasks)],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -3,8 +3,8 @@
 (* Members that say what they subscribe to while they revoke (R1 with      *)
 (* RevocationRestart): 2 topics of 1 partition each, so that a member      *)
 (* gives up one partition, keeps another, and then ceases to subscribe to  *)
-(* its topic.  Members send their own epochs.  Leaves, time-outs and       *)
-(* topics that change are in the models MCKafka4*Tour.                     *)
+(* its topic.  Members send their own epochs.  Leaves and time-outs are in *)
+(* the models MCKafka4*Tour.                                               *)
 (***************************************************************************)
 EXTENDS MCKafka
 
@@ -29,4 +29,13 @@ ReportsAndSubscribes ==
 
 GivesUpNext == (JoinsOnce \/ ReportsAndSubscribes) /\ group'.epoch <= MaxEpoch
 GivesUpSpec == Init /\ [][GivesUpNext]_vars
+
+\* MCKafka42Gone: a revoking member keeps a partition of bar, and bar is deleted
+\* before the member ceases to subscribe to foo.
+BarOrBoth == {{"bar"}, FooAndBar}
+DeletedMeanwhile ==
+  /\ \E m \in Members(group) : <<"bar", 0>> \in group.members[m].assigned /\ group.members[m].revoking # {}
+  /\ DeleteTopic
+GoneNext == (JoinsOnce \/ ReportsAndSubscribes \/ DeletedMeanwhile) /\ group'.epoch <= MaxEpoch
+GoneSpec == Init /\ [][GoneNext]_vars
 =============================================================================

@@ -53,10 +53,16 @@ VIOLATIONS: list[tuple[str, dict[str, Any], str]] = [
     ("topic_name_invalid", {"subscribedTopicNames": ["foo", ""]}, "a name of 0 characters"),
     ("topic_name_invalid", {"subscribedTopicNames": ["f" * 250]}, "a name of 250 characters"),
     ("topic_name_repeated", {"subscribedTopicNames": ["foo", "bar", "foo"]}, "'foo' twice"),
+    ("topic_name_repeated", {"subscribedTopicNames": ["bar", "foo", "foo"]}, "'foo' twice"),
     (
         "subscription_too_long",
         {"subscribedTopicNames": [f"{n:0200}" for n in range(5001)]},
         "5001 names, together more than 1000000 bytes",
+    ),
+    (
+        "subscription_too_long",
+        {"subscribedTopicNames": ["é" * 196 + f"{n:04}" for n in range(2526)]},
+        "2526 names, together more than 1000000 bytes",
     ),
     ("regex_invalid", {"subscribedTopicRegex": "("}, "missing ): ("),
     ("regex_invalid", {"subscribedTopicRegex": "(?=a)"}, "invalid perl operator"),
@@ -103,6 +109,35 @@ def test_every_clause_has_a_violation_in_the_order_of_the_table() -> None:
     assert list(dict.fromkeys(clause for clause, _, _ in VIOLATIONS)) == table
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"subscribedTopicNames": [""]},
+        {"topicPartitions": owned(-1)},
+        {"subscribedTopicRegex": "("},
+        {"serverAssignor": ""},
+        {"clientAssignors": [assignor(name="")]},
+    ],
+    ids=lambda content: next(iter(content)),
+)
+def test_a_heartbeat_with_one_wrong_field_alone_is_invalid(content: dict[str, Any]) -> None:
+    """Each field makes the clauses of content count."""
+    g = GroupDriver()
+    g.join("m1")
+    assert error(g.request(memberId="m1", memberEpoch=1, **content)) == INVALID
+
+
+def test_kafka_looks_past_an_assignor_without_a_name() -> None:
+    """EmptyAssignorName: the empty name is an unknown assignor there, and all other clauses count."""
+    g = GroupDriver("kafka-4.4")
+    wrong = {"memberId": "m1", **JOIN, "topicPartitions": owned(0, 0)}
+    assert error(g.request(**{**wrong, "topicPartitions": [], "serverAssignor": ""})) == UNSUPPORTED
+    assert error(g.request(**{**wrong, "topicPartitions": [], "subscribedTopicNames": [""]})) == INVALID
+    g.join("m1")
+    repeated = owned(0, topic=ZERO)
+    assert error(g.request(memberId="m1", memberEpoch=1, topicPartitions=repeated)) == INVALID
+
+
 def test_requests_without_content_break_no_clause_of_content() -> None:
     """Clauses of content are not looked at then: each violation of one of them is a request with content."""
     with_content = {clause.__name__ for clause in set(INVALID_REQUEST) - set(WITHOUT_CONTENT)}
@@ -141,6 +176,9 @@ def test_first_clause_that_objects_answers() -> None:
         {"subscribedTopicNames": []},
         {"subscribedTopicNames": None, "subscribedTopicRegex": "f.*"},
         {"subscribedTopicNames": ["f" * 249]},
+        {"subscribedTopicNames": ["f"]},
+        {"subscribedTopicNames": [f"{n:0200}" for n in range(5000)]},
+        {"subscribedTopicNames": ["é" * 196 + f"{n:04}" for n in range(2525)]},
         {"subscribedTopicRegex": ""},
         {"clientAssignors": []},
         {"clientAssignors": [], "serverAssignor": "range"},

@@ -30,12 +30,9 @@ ReportsAndSubscribes ==
 GivesUpNext == (JoinsOnce \/ ReportsAndSubscribes) /\ group'.epoch <= MaxEpoch
 GivesUpSpec == Init /\ [][GivesUpNext]_vars
 
-\* MCKafka42Gone: a revoking member keeps a partition of bar, and bar is deleted
-\* before the member ceases to subscribe to foo.
-BarOrBoth == {{"bar"}, FooAndBar}
-DeletedMeanwhile ==
-  /\ \E m \in Members(group) : <<"bar", 0>> \in group.members[m].assigned /\ group.members[m].revoking # {}
-  /\ DeleteTopic
+\* MCKafka42Gone: one member, and a topic is deleted while the member revokes.
+OneMember == {"m1"}
+DeletedMeanwhile == DeleteTopic /\ \E m \in Members(group) : group.members[m].revoking # {}
 GoneNext == (JoinsOnce \/ ReportsAndSubscribes \/ DeletedMeanwhile) /\ group'.epoch <= MaxEpoch
 GoneSpec == Init /\ [][GoneNext]_vars
 =============================================================================

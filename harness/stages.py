@@ -170,9 +170,12 @@ class Runner:
                 left = {stage.name for stage in chain(waiting, *begun.values())}
                 ready = [stage for stage in waiting if not left & set(stage.needs)]
                 waiting = [stage for stage in waiting if stage not in ready]
-                for stages_of_one in _processes(ready):
-                    does = self._do_together if len(stages_of_one) > 1 else self._do_alone
-                    begun[pool.submit(does, stages_of_one, plan)] = stages_of_one
+                for one, *others in _processes(ready):
+                    if others:
+                        future = pool.submit(self._do_together, [one, *others], plan)
+                    else:
+                        future = pool.submit(self._do, one, plan[one.name])
+                    begun[future] = [one, *others]
                 for future in wait(begun, return_when=FIRST_COMPLETED).done:
                     del begun[future]
                     future.result()
@@ -204,10 +207,6 @@ class Runner:
             output = None if live else stream
             code = subprocess.run(stage.command, stdout=output, stderr=output).returncode
         self._end(stage, parts, time.monotonic() - began, code)
-
-    def _do_alone(self, only: Sequence[Stage], plan: Mapping[str, str]) -> None:
-        (stage,) = only
-        self._do(stage, plan[stage.name])
 
     def _do_together(self, several: Sequence[Stage], plan: Mapping[str, str]) -> None:
         """Do stages in one process, one after the other. Where it dies those that are left have failed."""
@@ -302,7 +301,7 @@ def main(words: Sequence[str]) -> int:
     if words:
         plan = {name: reason for name, reason in plan.items() if {name, name.partition("-")[0]} & set(words)}
         runner.run(plan)
-        return max((state.exit_code for state in runner.done.values()), default=0)
+        return max((abs(state.exit_code) for state in runner.done.values()), default=0)
     if not plan and SUMMARY.is_file() and PAGE.is_file():
         when = datetime.fromtimestamp(SUMMARY.stat().st_mtime).isoformat(" ", "minutes")
         print(f"Nothing has changed since {when}: nothing was run. The summary of then:\n")

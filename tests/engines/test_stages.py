@@ -128,16 +128,20 @@ def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) 
     assert plan()["generate-a"] == "it was not done before"
 
 
+@pytest.mark.parametrize(("dies", "code"), [("exit 1", 1), ("kill -9 $$", -9)])
 def test_stages_of_a_process_that_dies_have_failed(
-    built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    built: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], dies: str, code: int
 ) -> None:
     """Stages on Spark share a process. None of them counts as done when it ends before them."""
     on_spark = [replace(stage, spark=stage.name.startswith("generate")) for stage in STAGES]
     monkeypatch.setattr(module, "stages", lambda: on_spark)
-    monkeypatch.setattr(module.sys, "executable", "false")
-    assert main(["generate"]) == 1
-    assert {plan()[name] for name in ("generate-a", "generate-b")} == {"it failed (1)"}
-    assert capfd.readouterr().out.count(", exit code 1 (") == 2
+    program = built / "dies"
+    program.write_text(f"#!/bin/sh\n{dies}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(module.sys, "executable", str(program))
+    assert main(["generate"]) == abs(code)
+    assert {plan()[name] for name in ("generate-a", "generate-b")} == {f"it failed ({code})"}
+    assert capfd.readouterr().out.count(f", exit code {code} (") == 2
 
 
 def test_results_of_no_stage_are_removed(built: Path) -> None:

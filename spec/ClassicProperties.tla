@@ -157,6 +157,23 @@ CommitsAreFenced(g, s) ==
     ELSE /\ s.request.member \in InGroup(g) /\ s.request.generation = g.generation
          /\ g.state # "CompletingRebalance"
 
+\* O2: the answer to a commit without member id and generation, with an
+\* instance id or not. A group whose initial delay runs is not Empty, though its
+\* members may have left.
+\* @type: ($classicGroup, $classicStep) => Bool;
+NobodyCommits(g, s) ==
+  LET held == \E n \in InGroup(g) : s.request.instance # {} /\ {g.members[n].instance} = s.request.instance
+  IN s.action = "OffsetCommit" /\ s.request.member = None /\ s.request.generation < 0 =>
+       s.response.error = IF g.state \in {"Dead", "Empty"} THEN "NONE"
+                          ELSE IF held THEN "FENCED_INSTANCE_ID" ELSE "UNKNOWN_MEMBER_ID"
+
+\* C1: a SyncGroup that is taken, or told to join again, names the group's type
+\* and protocol, or none.
+\* @type: ($classicGroup, $classicStep) => Bool;
+SyncOfTheProtocol(g, s) ==
+  s.action = "SyncGroup" /\ s.response.error \in {"", "NONE", "REBALANCE_IN_PROGRESS"} =>
+    s.request.type \subseteq {g.type} /\ s.request.protocol \subseteq {g.protocol}
+
 \* P3: an assignment that somebody was told of is in the log; so is (C2) a
 \* generation.
 \* @type: ($classicGroup, $classicStep) => Bool;

@@ -57,6 +57,8 @@ AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_vars
 JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 CommitsFenced == [][CommitsAreFenced(group, step')]_vars
+CommitsOfNobody == [][NobodyCommits(group, step')]_vars
+SyncsNameTheProtocol == [][SyncOfTheProtocol(group, step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars
 JoinsAbort == [][SynchronizationIsAborted(group, group', step')]_vars

@@ -11,6 +11,7 @@ summary is shown with its date. A stage that failed is never taken for done.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -23,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -56,6 +58,10 @@ from harness.stage_list import (
 
 _PROGRESS: Final = re.compile(r"( …|\(([^()]* tasks?, )?for \d+ s\))$|^\s*$")
 """Lines of a stage that say how far it has come: beside each other they say nothing."""
+
+
+_PR_SET_CHILD_SUBREAPER: Final = 36
+"""The number of this option of prctl(2)."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +294,22 @@ def _tidy(everything: Sequence[Stage]) -> None:
                 path.unlink()
 
 
+def adopt_orphans() -> None:
+    """Become the parent of processes that outlive the one that started them, as Spark's Java does: the system
+    counts the processor time of a process for its parent. Linux alone can do this."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def processor_s() -> float:
+    """Processor time in seconds of all processes that this one has started, and of those that they left."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main(words: Sequence[str]) -> int:
     """Do what has to be done; the exit code of the verdict, or of a stage that failed."""
     everything = stages()
@@ -308,12 +330,11 @@ def main(words: Sequence[str]) -> int:
         print(read_text(SUMMARY, "The summary"), end="")
         return 0
     began = time.monotonic()
+    adopt_orphans()
     _tidy(everything)
     runner.run(plan)
     code = runner.report(plan.get(REPORT, ""))
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = used.ru_utime + used.ru_stime
-    print(f"time: {time.monotonic() - began:.0f} s, {processor:.0f} s of processor time", flush=True)
+    print(f"time: {time.monotonic() - began:.0f} s, {processor_s():.0f} s of processor time", flush=True)
     return code or next((ENGINE_FAILED for state in runner.done.values() if state.exit_code), 0)
 
 

@@ -8,10 +8,8 @@ program between adopts what is left over and waits for it (Linux; elsewhere what
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,10 +18,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
 
-_SET_CHILD_SUBREAPER: Final = 36
-"""The number of prctl's operation, in <linux/prctl.h>."""
+from harness.engines.process import adopt_orphans, processor_s
 
 
 @dataclass(frozen=True)
@@ -45,16 +41,14 @@ def account(command: Sequence[str], log: Path, folder: Path | None = None) -> Ta
 
 def main(file: Path, command: Sequence[str]) -> None:
     """Run the command, wait for it and for all that it leaves behind."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    adopt_orphans()
     began = time.perf_counter()
     code = subprocess.run(command, check=False).returncode
     clock_s = time.perf_counter() - began
     with suppress(ChildProcessError):
         while True:
             os.wait()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    file.write_text(json.dumps(asdict(Taken(used.ru_utime + used.ru_stime, clock_s, code))))
+    file.write_text(json.dumps(asdict(Taken(processor_s(), clock_s, code))))
 
 
 if __name__ == "__main__":

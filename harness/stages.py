@@ -11,12 +11,10 @@ summary is shown with its date. A stage that failed is never taken for done.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import textwrap
@@ -24,7 +22,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -34,7 +31,7 @@ from typing import Final
 
 from harness.definitions import definitions, present_names
 from harness.dumps import FOLDER
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import adopt_orphans, processor_s, stop_on_sigterm
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import output_folder, read_text, write_text
 from harness.manifest import Manifest, read_manifest
@@ -58,10 +55,6 @@ from harness.stage_list import (
 
 _PROGRESS: Final = re.compile(r"( …|\(([^()]* tasks?, )?for \d+ s\))$|^\s*$")
 """Lines of a stage that say how far it has come: beside each other they say nothing."""
-
-
-_PR_SET_CHILD_SUBREAPER: Final = 36
-"""The number of this option of prctl(2)."""
 
 
 @dataclass(frozen=True)
@@ -294,22 +287,6 @@ def _tidy(everything: Sequence[Stage]) -> None:
                 path.unlink()
 
 
-def adopt_orphans() -> None:
-    """Become the parent of processes that outlive the one that started them, as Spark's Java does: the system
-    counts the processor time of a process for its parent. Linux alone can do this."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def processor_s() -> float:
-    """Processor time in seconds of all processes that this one has started, and of those that they left."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def main(words: Sequence[str]) -> int:
     """Do what has to be done; the exit code of the verdict, or of a stage that failed."""
     everything = stages()
@@ -330,7 +307,6 @@ def main(words: Sequence[str]) -> int:
         print(read_text(SUMMARY, "The summary"), end="")
         return 0
     began = time.monotonic()
-    adopt_orphans()
     _tidy(everything)
     runner.run(plan)
     code = runner.report(plan.get(REPORT, ""))
@@ -340,6 +316,7 @@ def main(words: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     stop_on_sigterm()
+    adopt_orphans()  # of this program alone: a test that calls main must not become the parent of others
     try:
         sys.exit(main(sys.argv[1:]))
     except ConformError as error:

@@ -132,7 +132,7 @@ def reach_goals(
     """
     variables = goal_variables(model)
     config = _config(model)
-    if not any(_says_step_before(goal) for goal in goals.values()):
+    if not any(_reads_step_before(goal) for goal in goals.values()):
         views = read_config(model.config or config_beside(model.module)).names("VIEW")
         config = config.having("VIEW", views[0]) if views else config
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
@@ -166,7 +166,7 @@ def reach_goals(
     return Reached(traces, [name for name in names if name not in reached])
 
 
-def _says_step_before(goal: str) -> bool:
+def _reads_step_before(goal: str) -> bool:
     """Does a goal about a step read, without a prime, a variable that says how a state was reached?"""
     return bool(_PRIME.search(goal) and _STEP_BEFORE.search(goal))
 

@@ -3,9 +3,9 @@
 (* Rules that no property of another module states, each without the       *)
 (* operator of the specification that makes it, so that a wrong operator   *)
 (* is not wrong in its property, too: the group's state (E5), a changed    *)
-(* assignor (E1), the vote among assignors (A1), what `uniform` spreads    *)
-(* and moves (A2), how long a place is kept (S1), and which timers run,    *)
-(* also after a fail-over (H8, R4, P2).                                    *)
+(* assignor (E1), when a revocation ends (R1), the vote among assignors    *)
+(* (A1), what `uniform` spreads and moves (A2), how long a place is kept   *)
+(* (S1), and which timers run, also after a fail-over (H8, R4, P2).        *)
 (***************************************************************************)
 EXTENDS MCOpen
 
@@ -43,6 +43,18 @@ AssignorChangeIsNoticed ==
           /\ after.assignor # before.assignor => group'.epoch = group.epoch + 1
           /\ after.assignor = before.assignor /\ after.subscription = before.subscription
              /\ group'.metadata = group.metadata => group'.epoch = group.epoch]_vars
+
+\* R1: a revocation ends with the heartbeat of the member's epoch that reports
+\* owned partitions, none of the revoked ones among them; no other heartbeat
+\* ends it.
+RevocationEndsWhenAcknowledged ==
+  [][step'.action = "Heartbeat" /\ step'.response.error = "NONE" =>
+       LET member == group.members[step'.member]
+           owned == step'.request.owned
+           reported == /\ step'.request.epoch = member.epoch
+                       /\ owned # {} /\ \A own \in owned : own \cap member.revoking = {}
+           ended == group'.members[step'.member].revoking \cap member.revoking = {}
+       IN member.revoking # {} => (reported <=> ended)]_vars
 
 \* A1: no other assignor is named by more members; of a tie, and if none is
 \* named, it is the first.

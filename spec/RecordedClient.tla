@@ -185,7 +185,7 @@ RepeatsAllAfterError(known) ==
 \* H7, K2: a report has only what the member was told to use and has not
 \* acknowledged as given up.
 \* @type: ($clientView) => Bool;
-OwnsWhatItWasTold(known) ==
+OwnsOnlyAssigned(known) ==
   Sent.epoch > 0 /\ known.because \in {"joined", "told", "refused", "lost"}
     => \A owned \in Sent.owned : owned \subseteq known.client.owned
 
@@ -218,7 +218,7 @@ Breaks(known) ==
          Unless(KeepsItsInstanceId(known), "KeepsItsInstanceId"),
          Unless(JoinsWithAllFields(known), "JoinsWithAllFields"),
          Unless(RepeatsAllAfterError(known), "RepeatsAllAfterError"),
-         Unless(OwnsWhatItWasTold(known), "OwnsWhatItWasTold"),
+         Unless(OwnsOnlyAssigned(known), "OwnsOnlyAssigned"),
          Unless(RejoinsWhenRemoved(known), "RejoinsWhenRemoved"),
          Unless(EndsWhenFatal(known), "EndsWhenFatal"),
          Unless(SendsTheEpochItWasTold(known), "SendsTheEpochItWasTold")}

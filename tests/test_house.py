@@ -315,6 +315,22 @@ def test_no_value_has_a_verb_for_a_name(folder: str, unclear: frozenset[str]) ->
     assert sorted({file for file, _ in verbs} - {*PARSERS, *VERBS_ARE_DATA}) == []
 
 
+def test_no_function_and_no_class_has_a_verb_for_a_noun() -> None:
+    """A function is named after its result or its action, and after the operator that says the rule
+    (`reported_by`, `bumps_group_epoch`): nothing is said, told, asked or found, and no name says."""
+    unclear = {"said", "told", "asked", "found", "says"}
+    names = {
+        f"{path.relative_to(ROOT)}:{node.lineno}": node.name
+        for folder in ("coordinator", "harness", "benchmarks")
+        for path in sources(folder, ".py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+    assert len(names) > 5_000
+    words = {place: re.sub(r"([A-Z])", r"_\1", name).lower().split("_") for place, name in names.items()}
+    assert {place: names[place] for place in names if not unclear.isdisjoint(words[place])} == {}
+
+
 def test_no_sentence_begins_with_a_clause() -> None:
     """A sentence says its subject first: none begins with What, Whether, Who or Of, questions left aside. The
     rows of REQUIREMENTS.md, and docs/fields.md, which are made of tables, are not read."""

@@ -117,11 +117,11 @@ def converted_back(value: GroupMetadata) -> bool:
     """ConvertedBack (M1): a consumer group has just become this classic one. A member of it says that it owns
     partitions of this very generation; a member that joins a generation comes from one before."""
     return value.protocol_type == "consumer" and any(
-        _says_generation(member.subscription, value.generation) for member in value.members
+        _has_generation(member.subscription, value.generation) for member in value.members
     )
 
 
-def _says_generation(subscription: str, generation: int) -> bool:
+def _has_generation(subscription: str, generation: int) -> bool:
     try:
         return read_subscription(b64decode(subscription)).generation == generation
     except (ValueError, BadInput):

@@ -181,7 +181,7 @@ def member_id_missing(request: HeartbeatRequest) -> str | None:
     return None if request.member_id else "MemberId is empty; a worker gives its own id."
 
 
-def leaves_otherwise(request: HeartbeatRequest) -> str | None:
+def member_epoch_too_low(request: HeartbeatRequest) -> str | None:
     """W4: MemberEpoch >= -1, with an instance id, too."""
     if request.member_epoch >= LEAVE_EPOCH:
         return None
@@ -198,7 +198,7 @@ def resource_repeated(request: HeartbeatRequest) -> str | None:
 _INVALID: Final = (
     validation.group_id_empty,
     member_id_missing,
-    leaves_otherwise,
+    member_epoch_too_low,
     validation.instance_id_empty,
     validation.join_lacks_rebalance_timeout,
     validation.rebalance_timeout_not_positive,

@@ -16,7 +16,7 @@ from coordinator.core.errors import ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env
 
-NOT_ASKED: Final = -(2**31)
+NOT_REQUESTED: Final = -(2**31)
 """AuthorizedOperations of a request that does not ask for them."""
 
 OPERATION_BITS: Final[dict[Operation, int]] = {"READ": 3, "DELETE": 6, "DESCRIBE": 8}
@@ -99,7 +99,7 @@ def _answer(group_id: str, code: ErrorCode, message: str | None) -> Json:
         "assignmentEpoch": 0,
         "assignorName": "",
         "members": [],
-        "authorizedOperations": NOT_ASKED,
+        "authorizedOperations": NOT_REQUESTED,
     }
 
 

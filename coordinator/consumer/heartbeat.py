@@ -20,7 +20,7 @@ from coordinator.consumer.membership import (
     update_subscription,
 )
 from coordinator.consumer.model import AWAY, NO_TARGET, NOTHING, Group, Member, Target
-from coordinator.consumer.reconcile import Reconciled, gave_up, reconcile, says_more, write_current
+from coordinator.consumer.reconcile import Reconciled, gave_up, reconcile, record_changes, write_current
 from coordinator.consumer.request import JOIN_EPOCH, LEAVE_EPOCH, HeartbeatRequest
 from coordinator.consumer.response import (
     answered_member_id,
@@ -223,7 +223,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
         step.place_of,
     )
     acknowledged = now_acknowledged(member, new, target, request, kind)
-    if says_more(step.env.dialect, member, new):
+    if record_changes(step.env.dialect, member, new):
         write_current(step, member_id, new, target)
     if (
         kind == "join"

@@ -51,7 +51,7 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
     write_member(step, member_id, metadata, bumps)
 
 
-def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
+def reported_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
     """ReportedBy (H7): what the request gives replaces what is known; absent says unchanged.
 
     An empty regular expression says that there is none any more. A member has assignors of one side: those
@@ -77,15 +77,15 @@ def said_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
 def update_subscription(step: Step, member_id: str, known: MemberMetadata, request: HeartbeatRequest) -> None:
     """UpdateMember of a heartbeat (UpdateSubscription, H7)."""
     dialect = step.env.dialect
-    metadata = said_by(request, known)
+    metadata = reported_by(request, known)
     if metadata != known:
-        write_member(step, member_id, metadata, says_otherwise(dialect, known, metadata))
+        write_member(step, member_id, metadata, bumps_group_epoch(dialect, known, metadata))
     elif dialect.MetadataChange == "next-heartbeat":
         refresh_group(step, changed=False)
         write_group(step)
 
 
-def says_otherwise(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
+def bumps_group_epoch(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
     """BumpsGroupEpoch, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
     group epoch; all else a member says does not, nor what an assignor of the classic protocol adds (M2)."""
     return (

@@ -52,7 +52,7 @@ def reconcile(
     if member.revoking and not acknowledges:
         return narrow_revocation(dialect, member, target, unsubscribed)
     surplus = member.assigned - target
-    if surplus and must_be_asked(dialect, surplus, owned):
+    if surplus and asks_to_revoke(dialect, surplus, owned):
         revoking = revoke(dialect, member, member.assigned & target, surplus)
         advances = member.revoking and dialect.AcknowledgedEpoch == "next"
         return revoking._replace(epoch=member.epoch + 1) if advances else revoking
@@ -61,7 +61,7 @@ def reconcile(
     return assign(dialect, member, assignment_epoch, target, available)
 
 
-def must_be_asked(dialect: Dialect, surplus: Partitions, owned: Partitions | None) -> bool:
+def asks_to_revoke(dialect: Dialect, surplus: Partitions, owned: Partitions | None) -> bool:
     """AsksToRevoke (R1): must a member be told to revoke what it has too much?"""
     return dialect.RevocationAsked == "always" or owned is None or bool(owned & surplus)
 
@@ -106,7 +106,7 @@ def gave_up(step: Step, member_id: str, member: Member) -> Partitions:
     return frozenset(partition for partition in member.assigned if partition[0] not in kept)
 
 
-def says_more(dialect: Dialect, member: Member, new: Reconciled) -> bool:
+def record_changes(dialect: Dialect, member: Member, new: Reconciled) -> bool:
     """Does the step change what the record of the member says (P1)?"""
     if new.epoch != member.epoch or new.assigned | new.revoking != member.held:
         return True

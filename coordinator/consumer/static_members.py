@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from coordinator.computing.select import settle
 from coordinator.consumer.membership import (
+    bumps_group_epoch,
     new_member_metadata,
     preference_changed,
     rack_counts,
-    said_by,
-    says_otherwise,
+    reported_by,
 )
 from coordinator.consumer.metadata import refresh_group, write_group
 from coordinator.consumer.model import AWAY, NO_TARGET, NOTHING, Group, Member, MemberMetadata
@@ -87,7 +87,9 @@ def keep_place(step: Step, member_id: str, member: Member) -> None:
 
 def returning_member(dialect: Dialect, place: MemberMetadata, request: HeartbeatRequest) -> MemberMetadata:
     """ReturningMember (S1): what a member that returns to that place says of itself, and so has not yet."""
-    return new_member_metadata(request) if dialect.ReturnLeftOut == "forgotten" else said_by(request, place)
+    return (
+        new_member_metadata(request) if dialect.ReturnLeftOut == "forgotten" else reported_by(request, place)
+    )
 
 
 def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata) -> None:
@@ -112,7 +114,7 @@ def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata
     members[member_id] = metadata
     step.members = members
     step.place_of = holder
-    changed = says_otherwise(step.env.dialect, known, metadata) or preference_changed(step)
+    changed = bumps_group_epoch(step.env.dialect, known, metadata) or preference_changed(step)
     refresh_group(step, removes or changed or rack_counts(step, known, metadata))
     if whole or metadata != known:
         step.write(MEMBER_METADATA, member_id, MemberUpdate(step.epoch, metadata))

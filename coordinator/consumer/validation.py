@@ -148,7 +148,7 @@ def topic_name_repeated(request: HeartbeatRequest) -> str | None:
 
 def subscription_too_long(request: HeartbeatRequest) -> str | None:
     """H3, P4: the names fit into one record."""
-    if not request.topic_names or sum(map(len, request.topic_names)) <= MAX_SUBSCRIPTION_BYTES:
+    if sum(len(name.encode()) for name in request.topic_names) <= MAX_SUBSCRIPTION_BYTES:
         return None
     return (
         f"SubscribedTopicNames has {len(request.topic_names)} names, together more than "

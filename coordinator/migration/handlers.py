@@ -15,7 +15,7 @@ from coordinator.classic.request import HeartbeatRequest as ClassicHeartbeat
 from coordinator.classic.request import JoinRequest, LeaveRequest, SyncRequest
 from coordinator.classic.response import heartbeat_response, join_error, leave_response
 from coordinator.consumer.heartbeat import Kind, accept, is_retry
-from coordinator.consumer.membership import add_member, remove_members, says_otherwise, write_member
+from coordinator.consumer.membership import add_member, bumps_group_epoch, remove_members, write_member
 from coordinator.consumer.metadata import refresh_group, write_group
 from coordinator.consumer.model import NO_TARGET, Group, Member, MemberMetadata
 from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest
@@ -159,7 +159,7 @@ def _rejoined(
         kind = "retry"
     step, known = Step(_revoking_if_owned(env), group, now_ms), member.metadata
     if metadata != known:
-        write_member(step, member_id, metadata, says_otherwise(env.dialect, known, metadata))
+        write_member(step, member_id, metadata, bumps_group_epoch(env.dialect, known, metadata))
     elif env.dialect.MetadataChange == "next-heartbeat":
         refresh_group(step, changed=False)
         write_group(step)

@@ -117,7 +117,7 @@ def _reconciled(group: ShareGroup, member_id: str) -> ShareGroup:
     return group.having(member_id, at_once)
 
 
-def tells(before: ShareMember, after: ShareMember, request: HeartbeatRequest) -> bool:
+def includes_assignment(before: ShareMember, after: ShareMember, request: HeartbeatRequest) -> bool:
     """IncludesAssignment (Q5): does the answer have the assignment? Yes, where the member cannot know it."""
     unaware = request.member_epoch in (0, before.previous_epoch) or request.subscription is not None
     return unaware or before.assigned != after.assigned

@@ -13,7 +13,7 @@ from coordinator.core.errors import ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env
 from coordinator.sessions import SessionGroups
-from coordinator.share.model import NO_GROUP, ShareGroup, ShareMember, heard, tells, without
+from coordinator.share.model import NO_GROUP, ShareGroup, ShareMember, heard, includes_assignment, without
 from coordinator.share.records import groups_from, records_of
 
 APIS: Final = {"ShareGroupHeartbeat": (1, 1)}
@@ -96,7 +96,7 @@ class ShareGroups(SessionGroups[HeartbeatRequest, ShareGroup]):
         after = heard(before, env.topics, request)
         member, interval_ms = after.members[name], env.heartbeat_interval_ms(request.group_id)
         given = {"topicPartitions": wire.to_wire(member.assigned)}
-        assignment = given if tells(before.member(name), member, request) else None
+        assignment = given if includes_assignment(before.member(name), member, request) else None
         return after, _response(name, member.epoch, interval_ms, assignment)
 
     def refusal(self, code: ErrorCode, message: str) -> Json:

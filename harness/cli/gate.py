@@ -141,7 +141,7 @@ def command(
     if tier not in TIERS:
         raise ConformError(f"There is no tier {tier!r}: choose {' or '.join(TIERS)}.")
     identification = None
-    if dialect is None and over_the_wire(target) and _asks(only, ("identify", "replay")):
+    if dialect is None and over_the_wire(target) and _is_wanted(only, ("identify", "replay")):
         with running(f"identifying {target}") as progress:
             identification = identified(target, progress)
         dialect = identification.dialect
@@ -215,7 +215,7 @@ def _counts(finished: list[Done]) -> str:
     return f"models: {ran} computed now, {len(dates)} recorded{when}"
 
 
-def _asks(only: list[str] | None, kinds: Sequence[str]) -> bool:
+def _is_wanted(only: list[str] | None, kinds: Sequence[str]) -> bool:
     wanted = _kinds(only)
     return wanted is None or not wanted.isdisjoint(kinds)
 

@@ -12,8 +12,8 @@ from harness.clients.timeline import ABILITIES, Event, Setup
 from harness.clients.view import View
 
 RULES: Final[tuple[type[Rule], ...]] = (
-    rules.OwnsWhatItWasTold,
-    rules.IsGivenWhatWasTold,
+    rules.OwnsOnlyAssigned,
+    rules.IsGivenOnlyAssigned,
     rules.AcknowledgesAfterCallback,
     rules.ReportsAfterAssigned,
     rules.LeavesAfterCallback,
@@ -25,7 +25,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     rules.NewProcessHasNewId,
     rules.FindsCoordinatorAnew,
     rules.OneHeartbeatInFlight,
-    rules_of_time.UsesWhatItWasTold,
+    rules_of_time.UsesExactlyAssigned,
     rules_of_time.AcknowledgesAtLast,
     rules_of_time.StaysInTheGroup,
     rules_of_time.ReportsItsSubscription,

@@ -73,7 +73,7 @@ def report(event: Event, view: View) -> Partitions | None:
     return None if body is None or body["memberEpoch"] <= 0 else view.owned(body)
 
 
-class OwnsWhatItWasTold(Rule):
+class OwnsOnlyAssigned(Rule):
     requirement = "H7"
     sentence = "A heartbeat reports as owned only partitions that an answer assigned to the member."
 
@@ -86,7 +86,7 @@ class OwnsWhatItWasTold(Rule):
             yield f"reports {shown(extra)}, which no answer assigned"
 
 
-class IsGivenWhatWasTold(Rule):
+class IsGivenOnlyAssigned(Rule):
     requirement = "K3"
     sentence = (
         "The callback `assigned` gives only what an answer assigned, and nothing that was given before."
@@ -291,8 +291,8 @@ class FindsCoordinatorAnew(Rule):
     due: bool = False
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        found_it = event.kind == "request" and event.api == FIND
-        if found_it or (event.kind == "did" and (event.body or {})["do"] == "crash"):
+        finding = event.kind == "request" and event.api == FIND
+        if finding or (event.kind == "did" and (event.body or {})["do"] == "crash"):
             self.due = False
         elif heartbeat(event) is not None and self.due:
             self.due = False

@@ -29,7 +29,7 @@ def did(event: Event) -> str:
     return (event.body or {})["do"] if event.kind == "did" else ""
 
 
-class UsesWhatItWasTold(Rule):
+class UsesExactlyAssigned(Rule):
     requirement = "R8"
     sentence = "When faults end, the application uses exactly what the last answer assigned."
     needs = frozenset({CALLBACKS})

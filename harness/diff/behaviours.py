@@ -182,7 +182,7 @@ class Behaviours:
     space: Space
     initial: list[Number] = field(default_factory=list)
     steps: dict[Number, dict[Number, list[Step]]] = field(default_factory=dict)
-    said_first: Number = 0
+    first_step: Number = 0
     has_step: bool = True
 
     def add(self, source: Number, step: Number, after: Number) -> None:
@@ -200,7 +200,7 @@ class Behaviours:
         plain = self.space.read(state)
         if not self.has_step:
             return plain
-        step = self.space.values.value(self.said_first if number is None else number)
+        step = self.space.values.value(self.first_step if number is None else number)
         if not isinstance(step, frozendict):
             return plain.set(STEP, step)
         beside = {str(name): value for name, value in step.items() if name in BESIDE}
@@ -236,7 +236,7 @@ def behaviours(
                 ENGINE_FAILED,
             )
     known = {step.label for inputs in result.steps.values() for steps in inputs.values() for step in steps}
-    if known == {result.said_first}:
+    if known == {result.first_step}:
         raise ConformError(
             f"The model {model.name} does not record its steps, so they cannot be compared; "
             f"name it with --check for its properties alone."
@@ -263,7 +263,7 @@ def _read_dump(read: Behaviours, dot: Path) -> int:
                     states[name] = state
                 if node[3]:
                     read.initial.append(state)
-                    read.said_first = step
+                    read.first_step = step
     read.initial = list(dict.fromkeys(read.initial))
     read.steps = {state: {} for state in states.values()}
     for source, target in dict.fromkeys(edges):

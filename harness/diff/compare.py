@@ -162,27 +162,29 @@ class Ways:
             )
         return self._own(self._a, self._nearest_a, state), self._own(self._b, self._nearest_b, state)
 
-    def _nearest(self, search: _Found) -> dict[Number, _Place]:
+    def _nearest(self, search: _ReachedFrom) -> dict[Number, _Place]:
         nearest: dict[Number, _Place] = {}
         for place in search:
             nearest.setdefault(self._space.compared(place[0]), place)
         return nearest
 
     @staticmethod
-    def _own(search: _Found, nearest: dict[Number, _Place], state: Number) -> Way:
+    def _own(search: _ReachedFrom, nearest: dict[Number, _Place], state: Number) -> Way:
         return tuple((at[0], steps[0] if steps else None) for at, steps in _back(search, nearest[state]))
 
 
 _Place: TypeAlias = tuple[Number, ...]
 """A state of one version, or of both."""
-_Said: TypeAlias = tuple[Number, ...]
+_Observed: TypeAlias = tuple[Number, ...]
 """The value of `step` in one version, or in both."""
-_Found: TypeAlias = dict[_Place, tuple[_Place, _Said] | None]
+_ReachedFrom: TypeAlias = dict[_Place, tuple[_Place, _Observed] | None]
 """Every place that is reached, nearest first, with where it was reached from and by what."""
 
 
-def _search(firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Said, _Place]]]) -> _Found:
-    reached: _Found = dict.fromkeys(firsts)
+def _search(
+    firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Observed, _Place]]]
+) -> _ReachedFrom:
+    reached: _ReachedFrom = dict.fromkeys(firsts)
     queue = deque(reached)
     while queue:
         at = queue.popleft()
@@ -193,14 +195,14 @@ def _search(firsts: list[_Place], moves: Callable[[_Place], Iterator[tuple[_Said
     return reached
 
 
-def _moves(behaviours: Behaviours, at: _Place) -> Iterator[tuple[_Said, _Place]]:
+def _moves(behaviours: Behaviours, at: _Place) -> Iterator[tuple[_Observed, _Place]]:
     for steps in behaviours.steps[at[0]].values():
         for step in steps:
             if step.after in behaviours.steps:
                 yield (step.label,), (step.after,)
 
 
-def _common_moves(comparison: Comparison, at: _Place) -> Iterator[tuple[_Said, _Place]]:
+def _common_moves(comparison: Comparison, at: _Place) -> Iterator[tuple[_Observed, _Place]]:
     """Steps of the same input and outcome in both versions."""
     other = comparison.b.steps[at[1]]
     for one, steps in comparison.a.steps[at[0]].items():
@@ -211,8 +213,8 @@ def _common_moves(comparison: Comparison, at: _Place) -> Iterator[tuple[_Said, _
                 yield (step.label, mate.label), (step.after, mate.after)
 
 
-def _back(reached: _Found, place: _Place) -> list[tuple[_Place, _Said | None]]:
-    way: list[tuple[_Place, _Said | None]] = []
+def _back(reached: _ReachedFrom, place: _Place) -> list[tuple[_Place, _Observed | None]]:
+    way: list[tuple[_Place, _Observed | None]] = []
     came = reached[place]
     while came:
         way.append((place, came[1]))

@@ -188,7 +188,7 @@ class _Stopping:
             return  # a second signal must not interrupt what the first one began
         self._signal = number
         logging.disable()  # py4j says much of connections that end, some of it as the root's logger
-        if self._session is None or not _asks_java(frame):
+        if self._session is None or not _waits_for_java(frame):
             raise SystemExit(128 + number)
         threading.Thread(target=self._cancel, args=[self._session], daemon=True).start()
 
@@ -198,7 +198,7 @@ class _Stopping:
                 session.sparkContext.cancelAllJobs()
 
 
-def _asks_java(frame: FrameType | None) -> bool:
+def _waits_for_java(frame: FrameType | None) -> bool:
     """Tell if a call of Java waits for its answer there."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("py4j."):

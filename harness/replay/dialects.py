@@ -32,7 +32,7 @@ class Forms:
     `renews_waiting`: a Heartbeat keeps the session of a member whose JoinGroup waits (C1, H8).
     `rejoin_keeps` is RejoinOfLiveMember: nothing of a member that rejoins is written that does not change.
     `partition_epochs` is PartitionEpochs: a member's record says since when the member has each partition.
-    `tells_member_id` is MemberIdAnswered: each answer without an error tells the member id, not only that to
+    `answers_member_id` is MemberIdAnswered: each answer without an error has the member id, not only that to
     a join (H9).
     """
 
@@ -48,7 +48,7 @@ class Forms:
     renews_waiting: bool = False
     initial_epoch: int = 0
     partition_epochs: bool = False
-    tells_member_id: bool = False
+    answers_member_id: bool = False
 
 
 def _kafka(version: str, initial_epoch: int, partition_epochs: bool = False) -> Forms:
@@ -65,7 +65,7 @@ def _kafka(version: str, initial_epoch: int, partition_epochs: bool = False) -> 
         renews_waiting=True,
         initial_epoch=initial_epoch,
         partition_epochs=partition_epochs,
-        tells_member_id=True,
+        answers_member_id=True,
     )
 
 

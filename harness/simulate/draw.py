@@ -10,7 +10,7 @@ from harness.kinds.fields import Partition
 from harness.replay import wire
 from harness.targets.base import Json
 
-NOTHING_SAID: Final[Json] = {
+NOTHING_REPORTED: Final[Json] = {
     "groupId": wire.GROUP,
     "memberId": "",
     "memberEpoch": 0,

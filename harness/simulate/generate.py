@@ -375,5 +375,5 @@ class Generator:
             "op": "request",
             "api": wire.HEARTBEAT,
             "client": wire.client(name or "x"),
-            "body": {**draw.NOTHING_SAID, "memberId": name, "memberEpoch": epoch, **fields},
+            "body": {**draw.NOTHING_REPORTED, "memberId": name, "memberEpoch": epoch, **fields},
         }

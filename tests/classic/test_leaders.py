@@ -179,7 +179,7 @@ def coordinator_fails_before_all_have_joined(world: World) -> None:
     world.fail_over()
 
 
-def coordinator_fails_before_all_are_told_of_the_generation(world: World) -> None:
+def coordinator_fails_before_all_know_the_generation(world: World) -> None:
     leader = world.leader
     rebalancing(world, to_sync=False)
     for one in world.consumers.values():
@@ -241,7 +241,7 @@ def a_member_joins(world: World) -> None:
 
 FAILURES: list[Callable[[World], None]] = [
     coordinator_fails_before_all_have_joined,
-    coordinator_fails_before_all_are_told_of_the_generation,
+    coordinator_fails_before_all_know_the_generation,
     coordinator_fails_before_the_assignment_is_in_the_log,
     coordinator_fails_before_all_have_their_assignment,
     leader_fails,

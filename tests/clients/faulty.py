@@ -39,7 +39,7 @@ def caught_by(rule: str) -> Callable[[type[Member]], type[Member]]:
     return register
 
 
-@caught_by("OwnsWhatItWasTold")
+@caught_by("OwnsOnlyAssigned")
 class ReportsOneTooMany(Member):
     def _heartbeat_body(self) -> Json:
         body = super()._heartbeat_body()
@@ -206,7 +206,7 @@ class StaysWithTheCoordinator(Member):
         super()._ended(well, now_ms, *(() if codes.NOT_COORDINATOR in errors else errors))
 
 
-@caught_by("UsesWhatItWasTold")
+@caught_by("UsesExactlyAssigned")
 class DropsWhatItDoesNotKnow(Member):
     """Reports partitions that its metadata does not have yet, and never gives them to the application
     (kgo 9b92299f)."""
@@ -375,7 +375,7 @@ class RevokesWithoutCommit(Member):
         self._ownership = _Uncommitted()
 
 
-@caught_by("IsGivenWhatWasTold")
+@caught_by("IsGivenOnlyAssigned")
 class TellsAssignmentsTwice(Member):
     def next_callback(self, now_ms: int) -> Callback | None:
         callback = super().next_callback(now_ms)

@@ -76,7 +76,7 @@ BUGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     ),
     "the late worker stays chosen": (handlers, "choose_another", lambda group, work: work),
     "a worker that waits is taken for a new one": (handlers, "JOIN_EPOCH", lambda: None),
-    "a reason is not looked at": (membership, "says_otherwise", lambda *_: False),
+    "a reason is not looked at": (membership, "bumps_group_epoch", lambda *_: False),
 }
 
 

@@ -59,6 +59,11 @@ VIOLATIONS: list[tuple[str, dict[str, Any], str]] = [
         {"subscribedTopicNames": [f"{n:0200}" for n in range(5001)]},
         "5001 names, together more than 1000000 bytes",
     ),
+    (
+        "subscription_too_long",
+        {"subscribedTopicNames": ["é" * 196 + f"{n:04}" for n in range(2526)]},
+        "2526 names, together more than 1000000 bytes",
+    ),
     ("regex_invalid", {"subscribedTopicRegex": "("}, "missing ): ("),
     ("regex_invalid", {"subscribedTopicRegex": "(?=a)"}, "invalid perl operator"),
     ("regex_invalid", {"subscribedTopicRegex": "a{1001}"}, "invalid repetition size"),

@@ -64,7 +64,7 @@ def consumed_unsaid(program: Program, operation: Json, answer: Json) -> None:
     answer.pop("consumed", None)
 
 
-def _said_once(program: Program, operation: Json) -> Json:
+def _answered_once(program: Program, operation: Json) -> Json:
     answer = program.right(operation)
     if answer.get("consumed"):
         program.scripts.append(answer)
@@ -73,7 +73,7 @@ def _said_once(program: Program, operation: Json) -> Json:
     return answer
 
 
-FAULTS["consumed_said_once"] = _said_once
+FAULTS["consumed_said_once"] = _answered_once
 
 
 def _sticky(program: Program, operation: Json) -> Json:

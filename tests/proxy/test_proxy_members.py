@@ -97,4 +97,4 @@ def test_a_faulty_member_differs_from_the_kits_own(tmp_path: Path) -> None:
         member["listener"]: {rule["rule"] for one in member.get("broken", ())[:1] for rule in one["rules"]}
         for member in report["clients"]
     }
-    assert broken == {1: set(), 2: {"OwnsWhatItWasTold"}}
+    assert broken == {1: set(), 2: {"OwnsOnlyAssigned"}}

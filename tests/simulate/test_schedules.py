@@ -13,7 +13,7 @@ import pytest
 from harness.errors import ConformError
 from harness.replay import wire
 from harness.replay.features import FEATURES, SERVER_SIDE, STATIC
-from harness.simulate.draw import NOTHING_SAID
+from harness.simulate.draw import NOTHING_REPORTED
 from harness.simulate.generate import Generator
 from harness.simulate.left_out import CAN, TEXT, left_out
 from harness.simulate.pair import Pair
@@ -46,7 +46,7 @@ def recorded(dialect: str, seed: int, length: int = 300) -> tuple[Schedule, list
 
 
 def heartbeat(member: str, epoch: int, **fields: Any) -> Json:
-    body = {**NOTHING_SAID, "memberId": member, "memberEpoch": epoch, **fields}
+    body = {**NOTHING_REPORTED, "memberId": member, "memberEpoch": epoch, **fields}
     return {"op": "request", "api": wire.HEARTBEAT, "client": wire.client(member), "body": body}
 
 

@@ -55,7 +55,7 @@ def test_the_reference_is_a_member_with_and_without_connections(
 
 
 FAULTY = {
-    "ReportsOneTooMany": (0, "H7 OwnsWhatItWasTold"),
+    "ReportsOneTooMany": (0, "H7 OwnsOnlyAssigned"),
     "RejoinsWithChangesOnly": (2, "H7 JoinsWithAllFields"),
     "RejoinsWithPartitions": (2, "H7 JoinsWithAllFields"),
     "RepeatsNothing": (65, "H7 RepeatsAllAfterError"),
@@ -144,9 +144,9 @@ WRONG: dict[str, tuple[Callable[[Lines], None], str]] = {
     "a part after a loss": (put(4, subscribedTopicNames=None), "H7 RepeatsAllAfterError"),
     "more than it was told": (
         put(1, topicPartitions=[{**ASSIGNED[0], "partitions": [0, 1, 2]}]),
-        "H7 OwnsWhatItWasTold",
+        "H7 OwnsOnlyAssigned",
     ),
-    "what it acknowledged": (put(7, topicPartitions=ASSIGNED), "H7 OwnsWhatItWasTold"),
+    "what it acknowledged": (put(7, topicPartitions=ASSIGNED), "H7 OwnsOnlyAssigned"),
     "on with its epoch when fenced": (put(8, memberEpoch=2), "K1 RejoinsWhenRemoved"),
     "another id when fenced": (another_after_the_fence, "K1 RejoinsWhenRemoved"),
     "partitions with the join": (put(8, topicPartitions=ASSIGNED), "H7 JoinsWithAllFields"),
@@ -252,4 +252,4 @@ def test_faults_of_a_record_are_requests_that_were_sent(tmp_path: Path) -> None:
     beats[0]["delivered"] = False
     (member,) = report_of(tmp_path / "unknown", lines)["clients"]
     assert member["fits"] == 1
-    assert broken(member) == {"H6 SendsTheEpochItWasTold", "H7 OwnsWhatItWasTold"}
+    assert broken(member) == {"H6 SendsTheEpochItWasTold", "H7 OwnsOnlyAssigned"}

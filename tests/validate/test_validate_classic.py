@@ -146,7 +146,7 @@ def wrong_leader(lines: list[Json]) -> None:
     completed(lines, 1)["body"]["leader"] = "b"
 
 
-def tells_what_nobody_said(lines: list[Json]) -> None:
+def shows_fields_that_no_request_has(lines: list[Json]) -> None:
     completed(lines)["body"]["members"][1]["metadata"] = "AAAB"
 
 
@@ -178,7 +178,7 @@ def makes_it_stable_at_once(lines: list[Json]) -> None:
 SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     wrong_generation: (5, "answer to the JoinGroup of a.generation: 1, not 2"),
     wrong_leader: (5, "answer to the JoinGroup of b.leader: a, not b"),
-    tells_what_nobody_said: (
+    shows_fields_that_no_request_has: (
         *(5, "answer to the JoinGroup of a.members of b: ('', ['range AAAA']), not ('', ['range AAAB'])"),
     ),
     answers_too_few: (5, "that waited: {JoinGroup of a, JoinGroup of b}, not {JoinGroup of a}"),

@@ -66,11 +66,11 @@ def member(lines: list[Json], number: int, name: str) -> Json:
     return next(one for one in members if one["memberId"] == name)
 
 
-def must_rejoin_before_it_is_told(lines: list[Json]) -> None:
+def must_rejoin_before_the_answer(lines: list[Json]) -> None:
     member(lines, 10, "a")["classicState"] = "PreparingRebalance"
 
 
-def keeps_what_it_says_that_it_owns(lines: list[Json]) -> None:
+def keeps_the_partitions_that_it_reports(lines: list[Json]) -> None:
     """M1: it is what the log assigns to it."""
     member(lines, 10, "a")["assigned"][0]["partitions"] = [0]
 
@@ -95,7 +95,7 @@ def owes_no_syncgroup(lines: list[Json]) -> None:
     member(lines, 15, "a")["classicState"] = "Stable"
 
 
-def is_told_and_owes_a_syncgroup(lines: list[Json]) -> None:
+def is_answered_and_owes_a_syncgroup(lines: list[Json]) -> None:
     """Both times run, of which that to rejoin is shown."""
     member(lines, 18, "a")["classicState"] = "CompletingRebalance"
 
@@ -141,14 +141,14 @@ def remembers_its_epoch(lines: list[Json]) -> None:
 
 
 SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
-    must_rejoin_before_it_is_told: (5, "a.phase: stable, not prepare"),
-    keeps_what_it_says_that_it_owns: (5, "a.assigned: {foo-0, foo-1}, not {foo-0}"),
+    must_rejoin_before_the_answer: (5, "a.phase: stable, not prepare"),
+    keeps_the_partitions_that_it_reports: (5, "a.assigned: {foo-0, foo-1}, not {foo-0}"),
     commits_with_an_old_generation: (6, "response.error: ILLEGAL_GENERATION, not NONE"),
     need_not_rejoin: (7, "response.error: REBALANCE_IN_PROGRESS, not NONE"),
     is_to_have_what_another_is: (7, "target of c: {foo-1}, not {foo-0, foo-1}"),
     joins_with_a_wrong_generation: (8, "response.error: NONE, not ILLEGAL_GENERATION"),
     owes_no_syncgroup: (10, "a.phase: complete, not stable"),
-    is_told_and_owes_a_syncgroup: (13, "a.phase: both, not complete"),
+    is_answered_and_owes_a_syncgroup: (13, "a.phase: both, not complete"),
     must_rejoin_after_a_fail_over: (16, "a.phase: stable, not prepare"),
     is_sent_what_has_not_changed: (22, "response.assigned: (none), not {foo-1}"),
     does_not_leave: (23, "response.error: NONE, not UNKNOWN_MEMBER_ID"),

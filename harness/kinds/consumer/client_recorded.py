@@ -167,7 +167,7 @@ RULES: Final = {
         _fields,
     ),
     "RepeatsAllAfterError": Rule("H7", _all_fields, _fields),
-    "OwnsWhatItWasTold": Rule(
+    "OwnsOnlyAssigned": Rule(
         "H7",
         lambda run, line, state: f"a part of {_names(state.owned)}",
         lambda line: _names(line.request.owned or ()),

@@ -40,7 +40,7 @@ def heartbeat(step: SpecStep, forms: Forms, interval_ms: int = wire.HEARTBEAT_IN
     spec = step.response
     error = spec.error != "NONE"
     answers = not error and spec.epoch >= 0
-    tells_member_id = not error and (forms.tells_member_id or step.request.epoch == 0)
+    answers_member_id = not error and (forms.answers_member_id or step.request.epoch == 0)
     data = NOTHING_TOLD if step.client is None else step.client.told
     assignment = None
     if spec.assigned is not None:
@@ -55,7 +55,7 @@ def heartbeat(step: SpecStep, forms: Forms, interval_ms: int = wire.HEARTBEAT_IN
         "throttleTimeMs": 0,
         "errorCode": wire.ERROR_CODES[spec.error],
         "errorMessage": None,
-        "memberId": spec.member if tells_member_id else None,
+        "memberId": spec.member if answers_member_id else None,
         "memberEpoch": spec.epoch,
         "shouldComputeAssignment": step.client is not None and step.client.compute,
         "heartbeatIntervalMs": interval_ms if answers else 0,

@@ -24,7 +24,7 @@ from harness.replay import wire
 from harness.replay.compare import differences, record_name
 from harness.targets.base import Answer, Json
 
-_Said: TypeAlias = dict[str, Callable[[Fields], Any]]
+_Readers: TypeAlias = dict[str, Callable[[Fields], Any]]
 """Field of a record's value in JSON -> the same in the specification's value."""
 
 
@@ -36,7 +36,7 @@ def _partitions(value: Fields) -> list[Json]:
     return wire.topic_partitions(value.partitions("partitions"))
 
 
-_SAID: Final[dict[str, _Said]] = {
+_READERS: Final[dict[str, _Readers]] = {
     "OffsetCommit": {
         "offset": lambda value: value.get("committed", int),
         "topicId": lambda value: wire.topic_id(value.get("topic", str)),
@@ -88,8 +88,8 @@ def _offset(record: Fields) -> int:
 def _record_json(record: Fields) -> Json:
     """A record of the spec as JSON, with the fields of which it says something."""
     kind, member = record.get("type", str), record.get("member", str)
-    if kind not in _SAID:
-        raise ValueError(f"log has a record of the type {kind!r}; there are {', '.join(_SAID)}")
+    if kind not in _READERS:
+        raise ValueError(f"log has a record of the type {kind!r}; there are {', '.join(_READERS)}")
     partition = record.partition("partition")
     key = group_key(kind, member or None)
     if partition is not None:  # The name is as the spec has it: that it is no id counts.
@@ -99,13 +99,13 @@ def _record_json(record: Fields) -> Json:
     if raw is None:
         return {"key": key, "value": None}
     value = Fields(raw, f"{place}.value")
-    return {"key": key, "value": {name: read(value) for name, read in _SAID[kind].items()}}
+    return {"key": key, "value": {name: read(value) for name, read in _READERS[kind].items()}}
 
 
 def _with_given_fields(record: Json) -> Json:
     """A record that a target must write, without the fields of which the spec's says nothing."""
     key, value = record["key"], record["value"]
-    given = _SAID.get(key["type"], {})
+    given = _READERS.get(key["type"], {})
     return {"key": key, "value": value and {name: value[name] for name in value if name in given}}
 
 

@@ -207,7 +207,7 @@ class GroupWatch:
     ) -> bool:
         """E1: is there a reason for a new version of the group's metadata?"""
         left = set(gone)
-        say = [name for name in changed if not self._says_the_same(name, group.members[name])]
+        say = [name for name in changed if not self._is_unchanged(name, group.members[name])]
         bumps = self._notice(group, cause, bool(say or gone), topics)
         for name in changed:
             member, seen = group.members[name], self.members.get(name)
@@ -217,13 +217,13 @@ class GroupWatch:
                     bumps = True
                     continue
                 left.discard(place)
-                bumps |= _says_otherwise(member.metadata, self.members[place].subscriber)
+                bumps |= _bumps_group_epoch(member.metadata, self.members[place].subscriber)
                 bumps |= place != name and seen is not None
-            elif seen is None or _says_otherwise(member.metadata, seen.subscriber):
+            elif seen is None or _bumps_group_epoch(member.metadata, seen.subscriber):
                 bumps = True
         return bumps or bool(left)
 
-    def _says_the_same(self, name: str, member: MemberView) -> bool:
+    def _is_unchanged(self, name: str, member: MemberView) -> bool:
         seen = self.members.get(name)
         return seen is not None and seen.subscriber == member.metadata
 
@@ -414,7 +414,7 @@ def subscribed(subscriber: SubscriberView, topics: Topics) -> set[str]:
     return names
 
 
-def _says_otherwise(new: SubscriberView, old: SubscriberView) -> bool:
+def _bumps_group_epoch(new: SubscriberView, old: SubscriberView) -> bool:
     return (new.subscription, new.regex, new.server_assignor, new.client_assignors) != (
         old.subscription,
         old.regex,

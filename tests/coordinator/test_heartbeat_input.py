@@ -12,6 +12,8 @@ import pytest
 from group_driver import API, CLIENT, IDS, GroupDriver
 
 from coordinator import ErrorCode
+from coordinator.consumer.model import ClientAssignor
+from coordinator.consumer.request import HeartbeatRequest, client_assignor, parse_heartbeat
 from coordinator.stdio import LineProtocol
 
 Json = dict[str, Any]
@@ -306,3 +308,11 @@ def test_client_that_is_none_is_refused(name: str, client: Any, sentence: str) -
     result = send(protocol, name, {}, client)
     assert result["ok"] is False and sentence in result["error"]
     assert whole_state(protocol) == before
+
+
+def test_fields_left_out_have_the_defaults_of_the_schema() -> None:
+    nothing = (None, None, None, None, None)
+    request = parse_heartbeat({}, {"groupId": "g", "memberEpoch": 0})
+    assert request == HeartbeatRequest("g", "", 0, None, None, -1, *nothing, "", "", "", [], [])
+    versions = {"minimumVersion": 1, "maximumVersion": 3, "metadataVersion": 2}
+    assert client_assignor({"name": "a", **versions}) == ClientAssignor("a", 1, 3, 0, 2, "")

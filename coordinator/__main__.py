@@ -44,20 +44,23 @@ examples:
     python -m coordinator serve --help
 """
 OBJECTS_BEFORE_COLLECTION = 50_000
-"""Python looks for circles of objects after so many new ones, not after 700: an operation leaves few circles,
-and the search would take a tenth of the time."""
+"""Python starts its garbage collector after this many new objects, in place of 700: an operation leaves few
+reference cycles, and the search would take a tenth of the time."""
 OUTPUT_BYTES = 1 << 15
-"""Bytes of answers that leave at once: half of what a pipe holds, so that its reader need not wait."""
+"""The most bytes of answers that are written at once: half of a pipe's capacity, so that the pipe's
+reader need not wait."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0 at the end of the input, 2 for a wrong command line; of `groups`, see there."""
+    """Run the program. Exit code 0 at the end of the input, 2 for a wrong command line; for `groups`, see
+    `admin.command.groups`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     if given[:1] == ["groups"]:
         return groups(given[1:])
     if given[:1] == ["serve"]:
-        from coordinator.serve.command import serve as serve_kafka  # takes kio, which nothing else here needs
+        # This module imports kio, which no other part of the coordinator needs.
+        from coordinator.serve.command import serve as serve_kafka
 
         return serve_kafka(given[1:])
     parser = argparse.ArgumentParser(

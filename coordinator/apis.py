@@ -1,4 +1,4 @@
-"""The APIs that a coordinator has, and the requests that their bodies are."""
+"""The APIs of the coordinator, and the parsers of their requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coordinator.offsets.request import CommitRequest, FetchRequest, parse_offse
 
 
 class OfKind(NamedTuple):
-    """A request that is of one kind of group alone, with what its kind has read it as."""
+    """A request that only one kind of group has, as that kind has parsed it."""
 
     kind: Kind[Any]
     request: Any
@@ -36,7 +36,7 @@ Request = (
 Changing = HeartbeatRequest | ComputeRequest | CommitRequest
 """Requests that may change a group, one step each."""
 Refusal = Callable[[ErrorCode, str], Json]
-"""The response that says so, with the text of the error."""
+"""The response to a request that is refused, with the text of the error."""
 
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Request]]] = {
     "ConsumerGroupHeartbeat": parse_heartbeat,
@@ -66,13 +66,13 @@ APIS: Final = {
 
 
 def parse(api: str, version: int, client: Mapping[str, Any], body: Mapping[str, Any]) -> Request:
-    """The request that this is; BadInput where it is none."""
+    """The parsed request; BadInput where the body is no request of the API."""
     if api not in APIS:
         raise BadInput(f"this coordinator has no API {api!r}; it has {', '.join(APIS)}")
     first, last = APIS[api]
     if type(version) is not int or not first <= version <= last:
         raise BadInput(f"{api} has the versions {first} to {last}, not {version!r}")
     if api in KIND_OF:
-        client_of(client)  # parsers of kinds need not look at it
+        client_of(client)  # so parsers of kinds need not check the client
         return OfKind(KIND_OF[api], KIND_OF[api].parse(api, client, dict(body)))
     return _PARSERS[api](client, body)

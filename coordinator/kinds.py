@@ -72,7 +72,7 @@ class Groups(Protocol):
         """P2: become what the log gives back."""
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
-        """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
+        """Give groups their part of a coordinator's volatile state. BadInput where it is malformed."""
 
 
 G = TypeVar("G", bound=Groups, covariant=True)
@@ -80,8 +80,9 @@ G = TypeVar("G", bound=Groups, covariant=True)
 
 @dataclass(frozen=True)
 class Kind(Generic[G]):
-    """A kind of group: its requests with their first and last versions, which `parse` reads from the API's
-    name, the client and the body, and what `made` holds its groups. `name` is its field in volatile state."""
+    """A kind of group: `requests` with their first and last versions, `parse`, which reads the API's name,
+    the client and the body, and `made`, which makes the holder of its groups. `name` is the kind's field in
+    volatile state."""
 
     name: str
     apis: Mapping[str, tuple[int, int]]
@@ -94,4 +95,4 @@ CONNECT: Final = Kind("connect", CONNECT_APIS, parse_connect, ConnectGroups)
 SHARE: Final = Kind("share", SHARE_APIS, parse_share, ShareGroups)
 KINDS: Final[tuple[Kind[Groups], ...]] = (SHARE, CLASSIC, CONNECT)
 KIND_OF: Final = {api: kind for kind in KINDS for api in kind.apis}
-"""By the name of each API that is of one kind alone."""
+"""Name of each API that only one kind has -> that kind."""

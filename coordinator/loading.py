@@ -16,9 +16,9 @@ from coordinator.record_kinds import AnyRecord
 def loaded(
     records: Iterable[AnyRecord], volatile: Mapping[str, object], env: Env, now_ms: int
 ) -> tuple[dict[str, Group], Offsets, OtherGroups]:
-    """Consumer groups, offsets and groups of other kinds that records and volatile state give.
+    """The consumer groups, offsets and groups of other kinds of these records and this volatile state.
 
-    BadInput where the records are no log that a coordinator can have written, or `volatile` is not of it.
+    BadInput where no coordinator can have written the records, or `volatile` does not belong to them.
     """
     records = list(records)
     groups, offsets = state_from(records, env.dialect.initial_epoch)

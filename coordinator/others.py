@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Ids:
-    """The group ids that are in one of several collections; none is copied, as there may be many."""
+    """The group ids that are in any of several collections; none is copied, as there may be many."""
 
     def __init__(self, collections: Sequence[Container[str]]) -> None:
         self._collections = collections
@@ -46,7 +46,7 @@ class OtherGroups:
         return any(group_id in kind.groups for kind in self._of.values())
 
     def _holding(self, group_id: str) -> Groups:
-        """The groups among which one with this id is."""
+        """The groups of the kind that has a group with this id."""
         return next(kind for kind in self._of.values() if group_id in kind.groups)
 
     def request(
@@ -86,7 +86,7 @@ class OtherGroups:
 
     def subscribed(self, group_id: str) -> Callable[[str], bool] | None:
         """OffsetDelete (D1): does a member of the group subscribe to a topic? None: no such group is here.
-        Raises RequestRejected for a live group that is none of consumers."""
+        Raises RequestRejected for a live group whose members are no consumers."""
         if group_id in self.classic.groups:
             return subscribed(self.classic.groups[group_id])
         if group_id not in self:
@@ -98,9 +98,9 @@ class OtherGroups:
         return lambda topic: False
 
     def fence(self, env: Env, request: CommitRequest) -> CommitRequest:
-        """O2: an OffsetCommit to a classic group is fenced by its generation. In any other group that is here
-        nobody commits while there are members. Raises RequestRejected; a request to a group that is not here
-        stays as it is."""
+        """O2: an OffsetCommit to a classic group is fenced by its generation. In any other group that is
+        here, no client commits while there are members. Raises RequestRejected; a request to a group that is
+        not here stays as it is."""
         group_id, classic = request.group_id, self.classic.groups
         if group_id in self and group_id not in classic and self._holding(group_id).groups[group_id].members:
             raise RequestRejected(
@@ -112,8 +112,8 @@ class OtherGroups:
     def verify_member(
         self, env: Env, groups: Mapping[str, Group], group_id: str, member_id: str, epoch: int
     ) -> None:
-        """O2: is it a member, by what fences members of the kind of group that it is? `groups` are those of
-        consumers. Raises RequestRejected."""
+        """O2: verify a member by the epoch or generation of its kind of group. `groups` are consumer groups.
+        Raises RequestRejected."""
         if not self.classic.verify_member(group_id, member_id, epoch):
             verify_member(env, groups.get(group_id), group_id, member_id, epoch)
 
@@ -144,13 +144,14 @@ class OtherGroups:
         return {name: kind.volatile(group) for name, kind in self._of.items()}
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: become what the log gives back."""
+        """P2: restore the groups of the log."""
         records = [record for record in records if not isinstance(record, Record | OffsetRecord)]
         for kind in self._of.values():
             kind.replay(records, env, now_ms)
 
     def check_kinds(self, consumers: Collection[str]) -> None:
-        """BadInput where a group id is of several kinds, as only a log that was changed by hand has it."""
+        """BadInput where two kinds have a group with the same id, which only a log that was changed by hand
+        has."""
         seen, several = {*consumers}, set[str]()
         for kind in self._of.values():
             several |= seen & kind.groups.keys()
@@ -159,7 +160,7 @@ class OtherGroups:
             raise BadInput(f"the records make {min(several)!r} a group of several kinds")
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
-        """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
+        """Give groups their part of a coordinator's volatile state. BadInput where it is malformed."""
         fields.known(volatile, ("clockMs", "groups", "configs", "coordinator", *self._of), "volatile")
         for kind in self._of.values():
             kind.restore(volatile, now_ms)

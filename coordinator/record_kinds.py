@@ -20,9 +20,9 @@ from coordinator.share.records import ShareRecord, share_from_wire
 
 
 class Codec(NamedTuple):
-    """The records of one kind: `types` in their keys, `made` from JSON by `read` (BadInput for what is none),
-    `write` with an offset gives JSON. `value_bytes` measures a value, as Kafka would have it (P4); None where
-    `record_size.py` does."""
+    """The records of one kind: `types` in their keys; `read` makes a record of class `made` from JSON
+    (BadInput where it is malformed); `write` makes JSON of it, with an offset. `value_bytes` measures a value
+    in Kafka's form (P4); None where `record_size.py` does."""
 
     types: Collection[str]
     made: type
@@ -50,8 +50,8 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
 
 
 def from_wire(value: object) -> AnyRecord:
-    """The record that the JSON stands for; its offset is ignored. BadInput where it is none. A record that
-    was read before is given back: what is loaded again and again need not be read again."""
+    """The record in the JSON; its offset is ignored. BadInput where it is malformed. A record that was read
+    before is returned again, so that repeated loads need not parse it again."""
     if isinstance(value, tuple):
         return cast("AnyRecord", value)
     source = fields.as_object(value, "a record")

@@ -61,12 +61,12 @@ from coordinator.record_kinds import from_wire, to_wire
 
 
 class Coordinator:
-    """A group coordinator in this process. JSON that it returns is shared: read it, do not change it.
+    """A group coordinator in this process. Callers must not change JSON that it returns: the JSON is shared.
 
-    `ids` gives the id of a member that joins without one. `assignors` come by name, the default first.
-    `authorizer` says who may do what to which group (admission.py); without one everybody may.
-    With a `storage` the coordinator goes on from the log there, and answers once its records are in it (P3).
-    Methods raise BadInput for what a caller got wrong; then nothing has changed.
+    `ids` gives the id of a member that joins without one. `assignors` are given by name, the default first.
+    `authorizer` decides on the rights of clients (admission.py); without an authorizer everyone may do
+    everything. With a `storage` the coordinator continues the log there, and answers once its records are in
+    it (P3). Methods raise BadInput for a caller's mistake; then nothing has changed.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Coordinator:
         return answered(admit, error, handle, self._commit)
 
     def _new_id(self, group: Group | ClassicGroup | None) -> str:
-        """H1, C1: an id that no member of the group has: it would be taken for a rejoin."""
+        """H1, C1: an id that no member of the group has: a repeated id would make the join a rejoin."""
         while True:
             member_id = self._next_ids.pop(0) if self._next_ids else self._draw_id()
             if group is None or member_id not in group.members:
@@ -217,7 +217,7 @@ class Coordinator:
             self._follow(result.group_id, result.timers)
 
     def _follow(self, group_id: str, timers: Sequence[Timer]) -> None:
-        """Arm timers that a step set, and those of the members that must rejoin after it (M3)."""
+        """Arm the timers that a step set, and those of members that must rejoin after it (M3)."""
         group = self._groups.get(group_id)
         more = follow(group, self.clock.now_ms()) if group is not None else []
         for timer in more:
@@ -227,7 +227,7 @@ class Coordinator:
                 self._timers.arm(Due(timer.deadline_ms, group_id, timer.name, timer.member_id))
 
     def use_ids(self, ids: Sequence[str]) -> None:
-        """The ids of the next members that join without one, before those of the source."""
+        """Set the ids of the next members that join without one; after them come those of the source."""
         self._next_ids.extend(ids)
 
     # Topics
@@ -248,7 +248,7 @@ class Coordinator:
     def set_topics(self, upsert: Sequence[object], delete: Sequence[str]) -> None:
         """Change topics, all at once: upsert [{"name", "id", "partitions"}], delete names.
 
-        Groups notice at once (E1). Raises AppendFailed when the log refuses their records.
+        Groups notice the change at once (E1). Raises AppendFailed when the log refuses their records.
         """
         change = {"topics": {"upsert": list(upsert), "delete": list(delete)}}
         env = changed(self._env, change)
@@ -277,7 +277,7 @@ class Coordinator:
         return fired
 
     def fire_due(self) -> list[Json]:
-        """Fire what is due by the clock as it is: what a shell with a real clock calls now and then."""
+        """Fire the timers that are due by the clock: a shell with a real clock calls this now and then."""
         return self._fire_until(self.clock.now_ms(), None)
 
     def _fire_until(self, end_ms: int, simulated: SimulatedClock | None) -> list[Json]:
@@ -290,7 +290,7 @@ class Coordinator:
         return fired
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
-        """Fire this timer alone, whatever the time; BadInput if it is not armed. False: the log refused."""
+        """Fire this timer alone, at any time; BadInput if the timer is not armed. False: the log refused."""
         if not self._admission.active:
             raise BadInput(f"no timer fires while the coordinator is {self._admission.state}")
         armed = armed_timers(self._groups[group]) if group in self._groups else self.others.armed(group)
@@ -303,7 +303,7 @@ class Coordinator:
         return min(filter(None, (first, *self.others.next_due(now_ms))), default=None)
 
     def _fire(self, due: Due) -> bool:
-        """Run the handler of a timer; one whose records are refused is put off for a moment."""
+        """Run the handler of a timer; a timer whose records are refused runs out again a moment later."""
         now_ms = self.clock.now_ms()
         if due.group_id in self.others:
             return self.others.fire(due, self._offsets, self._log, self._env, now_ms)
@@ -340,7 +340,7 @@ class Coordinator:
         return [to_wire(record, since + n) for n, record in enumerate(self._log.records[since:])]
 
     def compact(self) -> None:
-        """Keep the last record of each key (P3), from offset 0 on; AppendFailed and nothing has changed."""
+        """Keep the last record of each key (P3). AppendFailed where the log refuses: nothing has changed."""
         self._log = self._log.compacted(changes_to(self._env))
 
     def volatile(self, group: str | None = None) -> Json:
@@ -351,32 +351,32 @@ class Coordinator:
         return {**known, **self.others.volatile(group), **self._admission.volatile()}
 
     def metrics(self, waiting: int = 0) -> list[Sample]:
-        """The broker's metrics (metrics.py); `waiting` is how many requests a shell holds back."""
+        """The broker's metrics (metrics.py); `waiting` is the number of requests that a shell holds back."""
         every = (self._groups, self.others.listed(), self._offsets)
         return self._metrics.samples(*every, self._admission.state, waiting, self.clock.now_ms())
 
     # Fail-over
 
     def restart(self, keep: int | None = None) -> None:
-        """Become a new coordinator that loads the first `keep` records, all by default (P2).
+        """Become a new coordinator that loads the first `keep` records, by default all (P2).
 
-        The records of one step are one batch: one that is not kept whole is lost whole. The new coordinator
-        arms every timer anew, and computes what target is due. A log that failed takes records again.
-        BadInput where the records that are kept are no log, as in a log that was changed by hand.
+        The records of one step are one batch: a batch that is not kept whole is lost whole. The new
+        coordinator arms every timer anew, and computes the due target. A log that failed takes records again.
+        BadInput where the kept records are no valid log, as in a log that was changed by hand.
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
         started_ms = self.clock.now_ms()
         count = self.end if keep is None else keep
-        # First what may fail: a log of which a part is no log stays as it is, on the storage, too.
+        # First the step that may fail: a log whose part is not valid stays as it is, also on the storage.
         groups, offsets, _ = loaded(self._log.whole(count), {}, self._env, started_ms)
         log = self._log.kept(count, changes_to(self._env))
         self._replace(log, groups, offsets)
         self.others.replay(log.records, self._env, self.clock.now_ms())
         results, work = self._notice_topics(self._env, deleted=True)
-        with suppress(AppendFailed):  # what cannot be noticed now is at the next change of topics
+        with suppress(AppendFailed):  # a refused change is noticed at the next change of topics
             self._commit(*results, work=work)
-        # DeriveRevocations: what a member is to give up follows from the target that was due.
+        # DeriveRevocations: the partitions that a member must give up follow from the target that was due.
         restore_volatile(groups, {}, self._env, self.clock.now_ms(), self.dialect.RevocationRecorded)
         self._timers.arm_all(groups.values())
         for group_id in groups:
@@ -389,7 +389,7 @@ class Coordinator:
         """Replace the whole state: records as `records` gives them, topics [{"name", "id", "partitions"}],
         volatile state as `volatile` gives it ({} for none). A simulated clock moves to its clockMs.
 
-        Nothing is computed: `describe` gives what the source's gave. A log that failed takes records again.
+        Nothing is computed: `describe` gives the same as the source's. A log that failed takes records again.
         """
         env = dataclasses.replace(
             self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
@@ -417,8 +417,8 @@ class Coordinator:
     # Controls
 
     def set_state(self, state: str) -> None:
-        """Be "loading", "moved" or "unavailable" (H5): requests are refused, those that wait, too, no timer
-        fires; or "active" again, as a new coordinator that loads the log and notices what changed (P2)."""
+        """Become "loading", "moved" or "unavailable" (H5): all requests are refused, also waiting ones, and
+        no timer fires; or "active", as a new coordinator that loads the log and notices changes (P2)."""
         if known_state(state) != ACTIVE:
             self._admission.state = state
             self.others.refuse_waiting(state, self.clock.now_ms())
@@ -426,12 +426,12 @@ class Coordinator:
             self.restart()
 
     def deny(self, operations: Sequence[str]) -> None:
-        """Take the right to do these operations, on every group and on the cluster, from every client until
-        the next call or `load` (H5, D5); () leaves what the authorizer allows."""
+        """Deny these operations (H5, D5), on every group and on the cluster, to every client, until the next
+        call or `load`; () restores the rights of the authorizer."""
         self._admission.deny(operations)
 
     def script_target(self, group: str, target: Mapping[str, object] | str) -> None:
-        """The next target, once, of members that are there: {id: partitions}; or why its assignor fails."""
+        """Set the next target, for one use: {member id: partitions}; or the message of a failing assignor."""
         self._scripts[group] = wire.scripted(target)
 
     def scripted_groups(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Groups whose members have a session, and no other timer: what is the same for kinds of such groups."""
+"""Groups whose members have a session, and no other timer: the common part of such kinds."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SessionGroups(ABC, Generic[Q, G]):
 
     @abstractmethod
     def check(self, request: Q) -> None:
-        """RequestRejected for a request that no group can answer otherwise."""
+        """RequestRejected for a request that every group would refuse."""
 
     @abstractmethod
     def handled(self, group: G | None, request: Q, env: Env) -> tuple[G, Json]:
@@ -65,19 +65,19 @@ class SessionGroups(ABC, Generic[Q, G]):
 
     @abstractmethod
     def refusal(self, code: ErrorCode, message: str) -> Json:
-        """A response that is nothing but an error."""
+        """A response with an error and no other data."""
 
     @abstractmethod
     def without(self, group: G, topics: Topics, member_id: str) -> G:
-        """The group once the session of a member is over."""
+        """The group after the session of a member has ended."""
 
     @abstractmethod
     def records(self, group_id: str, before: G | None, after: G | None) -> list[Any]:
-        """The records that make one group of the other; None for a group that does not exist."""
+        """The records that change one group into the other; None for a group that does not exist."""
 
     @abstractmethod
     def groups_of(self, records: Iterable[PlainRecord], before: G | None) -> dict[str, G]:
-        """The groups that records give back; `before` is the one that they change, if they do."""
+        """The groups in these records; `before` is the group that they change, if they change one."""
 
     def request(
         self,
@@ -90,7 +90,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         env: Env,
         now_ms: int,
     ) -> Json:
-        """Handle one request (kinds.py); none waits, and members bring their ids."""
+        """Handle one request (kinds.py); no request waits, and members bring their ids."""
         group_id = request.group_id
         try:
             admit(group_id)
@@ -144,7 +144,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         del self.groups[group_id]
 
     def next_due(self, now_ms: int) -> Due | None:
-        """The first session that is over by then."""
+        """The first session that has ended by then."""
         return self._timers.next_due(
             lambda due: (
                 self._ends_ms[due.group_id, due.member_id]
@@ -160,7 +160,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         return [Due(self._ends_ms[group_id, member], group_id, "session", member) for member in members]
 
     def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
-        """Let a session run out. False: the log refused, and it is put off for a moment."""
+        """Let a session run out. False: the log refused, and the session ends again a moment later."""
         after = self.without(self.groups[due.group_id], env.topics, due.member_id)
         try:
             self.commit(due.group_id, after, log, env)
@@ -171,7 +171,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         return True
 
     def volatile(self, group: str | None) -> Json:
-        """When sessions end, by group and member, of one group or of all."""
+        """The ends of sessions, by group and member, of one group or of all."""
         return {
             name: {due.member_id: due.deadline_ms for due in self.armed(name)}
             for name in sorted(self.groups)
@@ -179,14 +179,14 @@ class SessionGroups(ABC, Generic[Q, G]):
         }
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: become what the log gives back; sessions begin anew."""
+        """P2: restore the groups of the log; sessions begin anew."""
         ours = [record for record in records if isinstance(record, PlainRecord)]
         self.groups, self._ends_ms, self._timers = self.groups_of(ours, None), {}, Timers()
         for name, group in self.groups.items():
             self._renew(name, group.members, now_ms + env.session_timeout_ms(name))
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
-        """Sessions that go on. BadInput where it is none."""
+        """Set sessions that go on. BadInput where the JSON is malformed."""
         shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
         given = fields.mapping(volatile, self.name, "volatile") if self.name in volatile else {}
         for group_id, sessions in given.items():

@@ -3,8 +3,8 @@
 Bad input is answered with ok false and one sentence, and changes nothing.
 
 Requests wait while the commit mode is "manual": their answer says pending, and the next commit operation
-handles them in order and carries their responses in "completed". Until then nothing of them is visible.
-A JoinGroup or SyncGroup of a classic group waits for others in the same way: whichever operation ends that
+handles them in order and carries their responses in "completed". Until then nothing of them is visible. A
+JoinGroup or SyncGroup of a classic group waits for others in the same way: the operation that ends the wait
 carries its response.
 """
 
@@ -29,7 +29,7 @@ COMMIT_MODES = ("auto", "manual", "fail")
 
 
 class LineProtocol:
-    """One coordinator behind lines."""
+    """The line protocol of one coordinator."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -109,7 +109,8 @@ class LineProtocol:
         return self._answered(operation)
 
     def _answered(self, operation: Json) -> Json:
-        """The response to a request, or that it waits: then a later answer has it in `completed`."""
+        """The response to a request, or a note that the request waits: then a later answer has the response
+        in `completed`."""
         body = self._coordinator.request(**_request_of(operation), id=operation.get("id"))
         named = {"id": operation["id"]} if "id" in operation else {}
         return {**named, "pending": True} if body is PENDING else {**named, "body": body}
@@ -162,7 +163,7 @@ class LineProtocol:
         return {"end": self._coordinator.end}
 
     def _restart(self, operation: Json) -> Json:
-        """Requests that wait are lost with the old coordinator, as their responses are."""
+        """Restart. Waiting requests are lost with the old coordinator, and so are their responses."""
         self._coordinator.restart(fields.optional_integer(operation, "keep", "the operation 'restart'"))
         self._waiting.clear()
         return {"end": self._coordinator.end}
@@ -178,7 +179,7 @@ class LineProtocol:
         return {"completed": [answer for answer in answered if "body" in answer]}
 
     def _background(self, _: Json) -> Json:
-        """Nothing is ever queued: targets are computed in the step that makes them due."""
+        """Background work: there is none, as targets are computed in the step that makes them due."""
         return {"completed": []}
 
     def _ids(self, operation: Json) -> Json:
@@ -195,12 +196,12 @@ class LineProtocol:
         return {"text": exposition(self._coordinator.metrics(len(self._waiting)))}
 
     def _set_state(self, operation: Json) -> Json:
-        """One of active, loading, moved, unavailable (H5)."""
+        """Set the state: active, loading, moved or unavailable (H5)."""
         self._coordinator.set_state(fields.text(operation, "state", "the operation 'coordinator'"))
         return {}
 
     def _deny(self, operation: Json) -> Json:
-        """The operations that no client may do from now on (H5, D5): READ, DESCRIBE, and so on."""
+        """Set the operations that no client may do from now on (H5, D5): READ, DESCRIBE, and so on."""
         self._coordinator.deny(fields.names(operation, "denied", "the operation 'rights'"))
         return {}
 
@@ -223,8 +224,8 @@ _json_line: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False
 
 
 def _line(answer: Json) -> str:
-    """An answer as one line of ASCII. `msgspec` is faster; `json` writes what `msgspec` cannot, as half of a
-    surrogate pair, and escapes what is not ASCII."""
+    """An answer as one line of ASCII. `msgspec` is faster; `json` writes text that `msgspec` cannot, as half
+    of a surrogate pair, and escapes all characters that are not ASCII."""
     try:
         line = _encode(answer)
     except (TypeError, ValueError, OverflowError):
@@ -233,7 +234,8 @@ def _line(answer: Json) -> str:
 
 
 def _operation(line: str | bytes) -> Any:
-    """A line as `json.loads` reads it. `msgspec` is faster; `json` decides what `msgspec` refuses."""
+    """A line, parsed as `json.loads` would. `msgspec` is faster; `json` decides about lines that `msgspec`
+    refuses."""
     try:
         return _decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -241,7 +243,8 @@ def _operation(line: str | bytes) -> Any:
 
 
 def lines_of(descriptor: int, before_waiting: Callable[[], object]) -> Iterator[bytes]:
-    """The lines of a file or pipe, each as soon as it is there; `before_waiting` precedes each wait."""
+    """The lines of a file or pipe, each as soon as it has arrived; `before_waiting` is called before each
+    wait."""
     begun: list[bytes] = []
     while True:
         before_waiting()

@@ -23,7 +23,8 @@ from coordinator.core.fields import Json
 from coordinator.service import Coordinator
 
 REFUSED: Final = 1
-"""Exit code: a group refused, or an expression that is not valid."""
+"""Answers to lines that arrived together are written together. With a log each answer is written at once:
+after a kill the log has at most one operation whose answer was not written."""
 USAGE: Final = 2
 
 EXAMPLES: Final = """\
@@ -74,8 +75,8 @@ def _changes(options: argparse.Namespace) -> bool:
 
 
 def _common() -> argparse.ArgumentParser:
-    """Options before or after the verb. Each call makes a new parser: parsers that share a parent share its
-    defaults, too."""
+    """Add the options that may stand before or after the verb. Each call makes a new parser: parsers that
+    share a parent share its defaults, too."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--log", metavar="FILE", default=argparse.SUPPRESS, help="the log of a coordinator")
     common.add_argument(
@@ -136,7 +137,7 @@ def _show(options: argparse.Namespace, content: Json, text: str) -> None:
 
 
 def _words(given: str | None, known: Sequence[str], what: str) -> list[str]:
-    """The words of a filter. BadInput for one that lets no group pass because it means nothing."""
+    """The words of a filter. BadInput for a word that means nothing, which would let no group pass."""
     words = [] if given is None else [word.strip() for word in given.split(",")]
     for word in words:
         if word.lower() not in {one.lower() for one in known}:
@@ -189,13 +190,14 @@ def _describe(coordinator: Coordinator, options: argparse.Namespace) -> int:
 
 
 def _left_out(group: Json) -> str:
-    """The sentence about a group that is named and does not pass the filters."""
+    """The sentence about a group that the command names and the filters leave out."""
     kind, state = group["groupType"], group["groupState"]
     return f"group {group['groupId']!r} is of type {kind} and in state {state}: the filters leave it out"
 
 
 def _described(coordinator: Coordinator, listed: Json) -> Json:
-    """ConsumerGroupDescribe's answer, or its like for a group of another type, and what it has committed."""
+    """The answer of ConsumerGroupDescribe, or the same fields for a group of another type, with the committed
+    offsets."""
     group_id = listed["groupId"]
     (group,) = _ask(coordinator, "ConsumerGroupDescribe", {"groupIds": [group_id]})["groups"]
     every = {"groups": [{"groupId": group_id, "topics": None}]}
@@ -290,7 +292,7 @@ def _unset(name: str) -> Json:
 
 
 def _validate_regex(options: argparse.Namespace) -> int:
-    """T1: what the coordinator makes of the expression; with a log, which of its topics match."""
+    """T1: show how the coordinator reads the expression; with a log, also which topics of the log match."""
     pattern = options.validate_regex
     if (problem := regex_problem(pattern)) is not None:
         _show(options, {"regex": pattern, "valid": False, "problem": problem}, "")

@@ -1,8 +1,9 @@
 """The configurations of groups (D1, D3): IncrementalAlterConfigs and DescribeConfigs of the resource GROUP.
 
-They are the cluster's, not the group's: they may be there before it, and stay when it is deleted, so they
-are no records of the group. In the log they stand beside changes of topics (log.py). A change counts for what
-follows: the next response tells the interval, the next heartbeat arms the session's new timeout.
+The configurations belong to the cluster, not to the group: they may exist before the group, and stay when the
+group is deleted, so they are no records of the group. In the log they stand beside changes of topics
+(log.py). A change takes effect with the next use: the next response has the new heartbeat interval, the next
+heartbeat arms the session with its new time-out.
 """
 
 from __future__ import annotations
@@ -77,12 +78,14 @@ _DOCUMENTATION: Final = {
 
 
 def known_name(name: str) -> str:
-    """A group's configuration by KIP-848's name; Kafka's own leaves `group.` out and means the same."""
+    """The configuration of a group by KIP-848's name. Kafka's own name leaves `group.` out and means the
+    same."""
     return f"group.{name}" if f"group.{name}" in NAMES else name
 
 
 def changed_configs(configs: GroupConfigs, change: object) -> GroupConfigs:
-    """After an entry of the log: {"group": id, "values": {name: number}}, all that the group has then."""
+    """The configurations after an entry of the log, {"group": id, "values": {name: number}}: all values that
+    the group has from then on."""
     where = "a change of configurations"
     source = fields.as_object(change, where)
     fields.known(source, ("group", "values"), where)
@@ -96,9 +99,9 @@ def changed_configs(configs: GroupConfigs, change: object) -> GroupConfigs:
 def alter_configs(
     env: Env, request: AlterRequest, authorizer: Authorizer, take: Callable[[str, Mapping[str, int]], None]
 ) -> Json:
-    """IncrementalAlterConfigs: each resource by itself, all its changes or none.
+    """IncrementalAlterConfigs: each resource on its own, with all of its changes or none.
 
-    `take` makes them durable, and raises AppendFailed where the log refuses.
+    `take` makes the changes durable, and raises AppendFailed where the log refuses them.
     """
     keys = [(resource.type, resource.name) for resource in request.resources]
     responses = []
@@ -165,7 +168,7 @@ def _value(name: str, change: ConfigChange) -> int:
 
 
 def overridden(config: Config, values: Mapping[str, int]) -> Config:
-    """The broker's configuration, but for what a group has of its own."""
+    """The broker's configuration with the values that the group has of its own in their place."""
     return dataclasses.replace(config, **{NAMES[name]: value for name, value in values.items()})
 
 
@@ -227,7 +230,8 @@ def _broker_value(env: Env, name: str, field: str | None) -> tuple[int, str]:
 
 
 def _entry(request: DescribeConfigsRequest, name: str, values: list[tuple[int, str]]) -> Json:
-    """A configuration with its sources and values: the first counts, then the next, without it."""
+    """A configuration with its sources and values in the order of precedence: the first value is used, the
+    next would be used without the first."""
     synonyms = [{"name": name, "value": value, "source": source} for source, value in values]
     return {
         "name": name,

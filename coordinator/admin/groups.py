@@ -1,4 +1,4 @@
-"""ListGroups and DeleteGroups (D1): what KIP-848 leaves to Kafka is as Kafka does it."""
+"""ListGroups and DeleteGroups (D1). KIP-848 leaves both to Kafka, and they behave as in Kafka."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ CLASSIC: Final = "classic"
 CONNECT: Final = "connect"
 SHARE: Final = "share"
 TYPES: Final = {CONSUMER: CONSUMER, CLASSIC: CLASSIC, CONNECT: CONNECT, SHARE: SHARE, "generic": CLASSIC}
-"""Values of a types filter, and the type that each means; `generic` is KIP-848's word for `classic`."""
+"""The values of a types filter, and the group type that each value means; `generic` is KIP-848's word for
+`classic`."""
 GROUP_STATES: Final = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
 """The states of consumer groups (E5). No group that is listed is Dead."""
 STATES_OF_ALL: Final = (*GROUP_STATES, "PreparingRebalance", "CompletingRebalance")
@@ -29,8 +30,8 @@ STATES_OF_ALL: Final = (*GROUP_STATES, "PreparingRebalance", "CompletingRebalanc
 
 
 def listed_groups(groups: Mapping[str, Group], others: Sequence[Json], offsets: Offsets) -> list[Json]:
-    """Every group, by its id; `others` are those of another kind, as `listed` gives them. One that has
-    offsets and nothing else is Kafka's simple group: classic, empty, of no protocol type."""
+    """Every group, sorted by id; `others` are groups of other kinds, as `listed` gives them. A group that has
+    committed offsets and nothing else is Kafka's simple group: classic, empty, without a protocol type."""
     every = [listed(group.id, CONSUMER, group_state(group), CONSUMER) for group in groups.values()]
     every += others
     simple = offsets.keys() - {group["groupId"] for group in every}
@@ -53,8 +54,8 @@ def list_groups(
 ) -> Json:
     """ListGroups: the groups that pass both filters and that the client may see (D5).
 
-    Filters know no case; a word that means nothing lets no group pass, and is no error. A coordinator that
-    is not the groups' any more has none.
+    Filters ignore case. A word that means nothing lets no group pass, and is no error. A coordinator that no
+    longer serves its groups lists none.
     """
     code, _ = STATES[coordinator_state]
     if code:
@@ -87,7 +88,7 @@ def deletion(
 
 
 def check_deletion(groups: Mapping[str, Any], offsets: Offsets, group_id: str) -> None:
-    """DeletionError. Raises RequestRejected: there is no such group, or it has members."""
+    """DeletionError. Raises RequestRejected where the group does not exist or has members."""
     group = groups.get(group_id)
     if group is None and group_id not in offsets:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} does not exist.")
@@ -98,10 +99,11 @@ def check_deletion(groups: Mapping[str, Any], offsets: Offsets, group_id: str) -
 def delete_groups(
     request: DeleteRequest, authorizer: Authorizer, coordinator_state: str, delete: Callable[[str], None]
 ) -> Json:
-    """DeleteGroups: each group by itself, in the order of the request; one that is named twice, once.
+    """DeleteGroups: each group on its own, in the order of the request; a group that is named twice is
+    deleted once.
 
-    `delete` raises RequestRejected where it may not, AppendFailed where the log refuses. The configurations
-    of a group stay (D1).
+    `delete` raises RequestRejected where the group may not be deleted, and AppendFailed where the log
+    refuses. The configurations of a group stay (D1).
     """
     results = []
     for group_id in dict.fromkeys(request.group_ids):

@@ -1,4 +1,4 @@
-"""Which administrative request is handled where (D1)."""
+"""Dispatch of administrative requests to their handlers (D1)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def administer(
     delete: Callable[[str], None],
     set_configs: Callable[[str, Mapping[str, int]], None],
 ) -> Json:
-    """The response. `every` are consumer groups, what is listed of the others, and offsets; `state` is the
-    coordinator's."""
+    """The response. `every` has the consumer groups, the listed groups of other kinds, and the offsets;
+    `state` is the coordinator's state."""
     if isinstance(request, ListRequest):
         return list_groups(*every, request, authorizer, state)
     if isinstance(request, DeleteRequest):

@@ -1,12 +1,12 @@
-"""The broker's metrics of KIP-848 (D4), and their text as Prometheus reads it.
+"""The broker's metrics of KIP-848 (D4), and their text in Prometheus' format.
 
-JMX has kafka.server:type=group-coordinator-metrics,name=NAME[,TAG=VALUE]. Here it is, as the JMX exporter of
-Prometheus writes such a bean by itself: dashes become underscores, the tag a label,
+JMX has kafka.server:type=group-coordinator-metrics,name=NAME[,TAG=VALUE]. The text is what the JMX exporter
+of Prometheus writes for such a bean: dashes become underscores, the tag becomes a label,
 
     kafka_server_group_coordinator_metrics_group_count{protocol="consumer"} 1.0
 
-`classic` is what Kafka says where KIP-848's text has `generic`. A sensor that has measured nothing is NaN, as
-in Kafka; the ratio of idle threads always is: a coordinator that does no IO has no threads.
+Kafka says `classic` where KIP-848's text has `generic`. A sensor that has measured nothing is NaN, as in
+Kafka. The ratio of idle threads is always NaN: a coordinator without IO has no threads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coordinator.core.step import Result
 from coordinator.offsets.records import Offsets
 
 WINDOW_MS: Final = 60_000
-"""A rate is counted over so long: two windows of 30 seconds in Kafka."""
+"""The length of the window over which a rate is counted: two windows of 30 seconds, as in Kafka."""
 
 _ABOUT: Final = {
     "group-count": "Groups by the rebalance protocol that they use.",
@@ -41,7 +41,7 @@ _ABOUT: Final = {
 }
 """Name of each metric -> what it counts."""
 _PARTITION_STATES: Final = {"loading": "loading", ACTIVE: "active", "unavailable": "failed"}
-"""The coordinator's state -> its partition's; a partition that has moved is not counted."""
+"""The coordinator's state -> its partition's state; a partition that has moved away is not counted."""
 
 
 class Sample(NamedTuple):
@@ -90,7 +90,7 @@ class Metrics:
         waiting: int,
         now_ms: int,
     ) -> list[Sample]:
-        """Every metric as it is now; `waiting` requests have not been handled yet."""
+        """Every metric at this moment; `waiting` is the number of requests that have not been handled yet."""
         self._forget(now_ms)
         listed = listed_groups(groups, others, offsets)
         types = Counter(group["groupType"] for group in listed)

@@ -1,4 +1,4 @@
-"""A coordinator on the log in a file, for as long as one command takes; no timer of it fires."""
+"""A coordinator on the log in a file, for the length of one command; none of its timers fires."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coordinator.service import Coordinator
 
 
 class _Copy:
-    """The entries of a log as they were; what is appended is forgotten."""
+    """The entries of a log as they were when it was opened; appended entries are discarded."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self._entries = entries
@@ -21,18 +21,19 @@ class _Copy:
         return self._entries
 
     def append(self, entries: Sequence[str]) -> None:
-        """Forget them."""
+        """Discard the entries."""
 
     def rewrite(self, entries: Sequence[str]) -> None:
-        """Forget them."""
+        """Discard the entries."""
 
     def close(self) -> None:
-        """End nothing."""
+        """Do nothing: there is no file to close."""
 
 
 @contextmanager
 def coordinator_on(path: str, dialect: str, changes: bool) -> Iterator[Coordinator]:
-    """The coordinator that the log in this file makes; only if it `changes` something is the file written.
+    """The coordinator that the log in this file makes. The file is written only if the command `changes`
+    something.
 
     BadInput where there is no such log, or where a coordinator runs with it (storage.py).
     """

@@ -1,4 +1,5 @@
-"""Members of classic and Connect groups as ConsumerGroupDescribe, which lacks them, would tell (D2).
+"""Members of classic and Connect groups, in the fields of ConsumerGroupDescribe, which covers consumer groups
+alone (D2).
 
 KIP-848, "Admin#describeConsumerGroups": the current assignment of a member is "Provided for both generic
 group and consumer group", its target for consumer groups only.
@@ -17,7 +18,8 @@ _IDENTITY: Final = ("memberId", "instanceId", "clientId", "clientHost")
 
 
 def other_group(group: Json) -> Json:
-    """Epoch, assignor and members of a group as `Coordinator.describe` has it; nothing of another kind."""
+    """The epoch, the assignor and the members of a group, read from `Coordinator.describe`; nothing for a
+    group of another kind."""
     if group.get("type") == CLASSIC:
         return {
             "groupEpoch": group["generation"],
@@ -43,7 +45,7 @@ def _classic(group: Json, member: Json) -> Json:
 
 
 def _read(assignment: str) -> Json | None:
-    """An assignment in the embedded consumer protocol, None for bytes that are none."""
+    """An assignment in the embedded consumer protocol; None for bytes that are not an assignment."""
     try:
         given = read_assignment(b64decode(assignment)).partitions
     except ValueError:

@@ -1,6 +1,7 @@
 """The requests of administration (D1): ListGroups, DeleteGroups, IncrementalAlterConfigs, DescribeConfigs.
 
-Each is read in the last version that KIP-848 or today's Kafka has; BadInput is what no schema can express.
+Each request is read in the last version that KIP-848 or today's Kafka has; BadInput for a value that no
+schema can express.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class DeleteRequest(NamedTuple):
 
 
 class ConfigChange(NamedTuple):
-    """One configuration of a resource; `operation` is one of OPERATIONS, or a number that is none."""
+    """One change of a configuration; `operation` is one of OPERATIONS, or a number that Kafka does not
+    know."""
 
     name: str
     operation: int
@@ -52,7 +54,7 @@ class AlterRequest(NamedTuple):
 
 
 class DescribedResource(NamedTuple):
-    """A resource whose configurations are asked for; no names at all ask for every one."""
+    """A resource whose configurations are requested; without names all configurations are."""
 
     type: int
     name: str

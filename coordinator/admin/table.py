@@ -8,7 +8,7 @@ from coordinator.core.fields import Json
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns as wide as what is in them; "-" where nothing is."""
+    """Columns as wide as their widest cell; an empty cell shows "-"."""
     lines = [[*columns], *([_cell(value) for value in row] for row in rows)]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     return "".join(f"{'  '.join(map(str.ljust, line, widths)).rstrip()}\n" for line in lines)
@@ -19,7 +19,8 @@ def _cell(value: object) -> str:
 
 
 def partitions(assignment: Json | None) -> str:
-    """An assignment as foo-0, foo-1, or A, A-1 of connectors and tasks; "" where it is not known."""
+    """An assignment as foo-0, foo-1, or A, A-1 for connectors and tasks; "" where the assignment is not
+    known."""
     given = assignment or {}
     names = [
         f"{topic['topicName'] or topic['topicId']}-{index}"

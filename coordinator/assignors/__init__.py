@@ -18,7 +18,7 @@ from coordinator.assignors.spec import (
 from coordinator.assignors.uniform import UniformAssignor
 
 BUILT_IN: Final = (UniformAssignor, RangeAssignor)
-"""Assignors whose assignments are legal, as tests show: nobody checks them again."""
+"""Assignors whose assignments tests prove legal: the coordinator does not check them again."""
 
 ASSIGNORS: Final[dict[str, PartitionAssignor]] = {
     assignor.name: assignor for assignor in (one() for one in BUILT_IN)

@@ -1,4 +1,4 @@
-"""Assignors of somebody else, whose code may do anything: only what is legal is installed (A4)."""
+"""Assignors that users plug in, whose code may do anything: only a legal assignment is installed (A4)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def checked(assignor: PartitionAssignor, spec: AssignmentSpec) -> GroupAssignment:
-    """The assignment of an assignor. PartitionAssignorError where the assignor raises any exception, or gives
-    an assignment that is not legal: the group must go on, and keeps its target (A7). The log says why."""
+    """The assignment of an assignor. PartitionAssignorError where the assignor raises any exception, or
+    returns an assignment that is not legal: the group must go on, and keeps its target (A7). The log has the
+    reason."""
     try:
         assignment = {member_id: frozenset(given) for member_id, given in assignor.assign(spec).items()}
         problem = _problem(spec, assignment)
@@ -34,7 +35,8 @@ def checked(assignor: PartitionAssignor, spec: AssignmentSpec) -> GroupAssignmen
 
 
 def _problem(spec: AssignmentSpec, assignment: GroupAssignment) -> str | None:
-    """The fault: a member, a partition or a topic that may not be there, a partition twice or left out."""
+    """The fault: a member, a partition or a topic that does not exist, a partition that is assigned twice or
+    not at all."""
     owners: dict[TopicPartition, str] = {}
     for member_id, given in assignment.items():
         if member_id not in spec.members:

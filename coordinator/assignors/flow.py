@@ -23,12 +23,12 @@ class Flow:
     """Counts of partitions, one for each edge between a set of topics and a member that subscribes to it.
 
     Members are 0 .. members - 1. `subscribers` has, for each set of topics, its members in ascending order,
-    at least one; each member subscribes to some. `kept` has, for each edge, how many partitions the member
-    can keep; edges are ordered as `subscribers` has them.
+    at least one; each member subscribes to some topic. `kept` has, for each edge, how many partitions the
+    member can keep; edges have the order of `subscribers`.
 
-    Giving up a partition that the member can keep costs one, taking it back returns that. No cycle of hops
-    has a negative cost: none does at the start, when everything is kept, and moving partitions along a
-    cheapest path never makes one.
+    To give up a partition that the member can keep costs one; to take the partition back returns that cost.
+    No cycle of hops has a negative cost: there is none at the start, when everything is kept, and moving
+    partitions along a cheapest path never makes one.
     """
 
     def __init__(self, members: int, subscribers: Sequence[_Numbers], kept: _Numbers) -> None:
@@ -113,7 +113,7 @@ class Flow:
         return edges
 
     def cost_of_giving(self, edge: int) -> int:
-        """The cost of moving one partition off this edge; a great deal where it has none."""
+        """The cost of moving one partition off this edge; a prohibitive cost where the edge has none."""
         return int(self.count[edge] <= self.kept[edge]) if self.count[edge] else _IMPOSSIBLE
 
     def cost_of_taking(self, edge: int) -> int:
@@ -121,15 +121,16 @@ class Flow:
         return -int(self.count[edge] < self.kept[edge])
 
     def loss_of(self, member: int, cost: int) -> int:
-        """How much less a path gains that starts at this member, now that it has given."""
+        """The gain that a path loses if it starts at this member, now that the member has given a
+        partition."""
         return -cost - self._scale * int(self.load[member])
 
 
 class _Search:
-    """Cheapest paths, walked from their ends back to where they start, as long as they stay cheapest.
+    """Cheapest paths, walked from their ends back to their starts, for as long as they stay cheapest.
 
-    Partitions that are moved change what hops cost; what leads nowhere now is not tried again. A path that
-    is missed for that reason is found by the next search.
+    Moved partitions change the costs of hops. A dead end is not tried again; a path that this misses is found
+    by the next search.
     """
 
     def __init__(self, flow: Flow, cost: _Numbers, cost_of_set: _Numbers, level: _Numbers) -> None:
@@ -142,7 +143,8 @@ class _Search:
         self._gives: dict[int, list[int]] = {}
 
     def move_to(self, taker: int, gain: int) -> bool:
-        """Move partitions along a path to `taker`, which gains so much if its start has given nothing yet."""
+        """Move partitions along a path to `taker`, which gains this much if the path's start has given
+        nothing yet."""
         flow, members = self._flow, [taker]
         hops: list[tuple[int, int]] = []
         while members:

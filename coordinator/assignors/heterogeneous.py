@@ -19,13 +19,14 @@ from coordinator.assignors.subscribers import topics_by_subscribers
 def assign_heterogeneous(
     members: Mapping[str, MemberSubscription], partitions: Mapping[str, int]
 ) -> GroupAssignment:
-    """The uniform assignment to `members`, each of which subscribes to existing topics only, at least one.
+    """The uniform assignment to `members`, each of which subscribes to at least one topic, and to existing
+    topics only.
 
-    The load of a member is its number of partitions. If the members can keep all partitions as they have
-    them now, and moving a single one to another subscriber does not make the loads more even, nothing moves.
+    The load of a member is its number of partitions. If all members can keep their present partitions, and
+    moving a single partition to another subscriber does not make the loads more even, nothing moves.
     Otherwise the loads are as even as the subscriptions allow: the sum of their squares is the smallest
-    possible, so neither a move nor a chain of moves makes them more even. No other assignment with that sum
-    keeps more partitions where they are.
+    possible, so that neither a move nor a chain of moves makes them more even. No other assignment with that
+    sum keeps more partitions in place.
     """
     problem = _Problem(members, partitions)
     if not problem.is_complete() or problem.flow.has_improving_move():

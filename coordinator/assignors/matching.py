@@ -1,6 +1,6 @@
-"""A heaviest matching between rows and as many columns, for `range`.
+"""A heaviest matching between rows and the same number of columns, for `range`.
 
-Shortest augmenting paths (Jonker and Volgenant), over the entries that weigh something.
+The algorithm is shortest augmenting paths (Jonker and Volgenant), over the entries that have a weight.
 """
 
 from __future__ import annotations

@@ -13,12 +13,14 @@ from coordinator.assignors.subscribers import topics_by_subscribers
 
 
 class RangeAssignor:
-    """Cuts each topic into one contiguous range per subscriber and hands the ranges out stickily.
+    """An assignor that cuts each topic into one contiguous range per subscriber, and hands the ranges out
+    stickily.
 
-    The ranges of a topic follow from its numbers of partitions and of subscribers alone: their lengths are
-    within one of each other, the longer ones first. Topics with the same subscribers and the same number of
-    partitions are co-partitioned: whoever has a range of one has that range of all. Subject to this, as many
-    partitions as possible stay where they are. Ranges that nobody can keep go by member id.
+    The ranges of a topic follow from its numbers of partitions and of subscribers alone: their lengths differ
+    by at most one, the longer ranges first. Topics with the same subscribers and the same number of
+    partitions are co-partitioned: a member that has a range of one of them has that range of all. Under these
+    rules as many partitions as possible stay in place. Ranges that no member can keep go to the members in
+    the order of their ids.
     """
 
     name: ClassVar[str] = "range"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 TopicPartition = tuple[str, int]
-"""A topic (its name or its id: whatever `AssignmentSpec.partitions` uses) and a partition's index, from 0."""
+"""A topic (its name or its id: the form that `AssignmentSpec.partitions` uses) and the index of a partition,
+from 0."""
 
 GroupAssignment = dict[str, frozenset[TopicPartition]]
 """Member id -> the partitions of its target assignment; every member of the group is a key."""
@@ -16,16 +17,18 @@ GroupAssignment = dict[str, frozenset[TopicPartition]]
 @dataclass(frozen=True, slots=True)
 class MemberSubscription:
     """A member as an assignor knows it (KIP-848's AssignmentMemberSpec): its topics, its current target
-    assignment, and what it says of itself."""
+    assignment, and its metadata."""
 
     topics: frozenset[str]
     """Topics that are not in `AssignmentSpec.partitions` do not exist and are ignored; may be empty."""
     assigned: frozenset[TopicPartition]
-    """May hold partitions that the member may no longer have; no assignor gives those back to it."""
+    """The current target assignment of the member. Partitions that the member may no longer have can be among
+    them; no assignor returns those to it."""
     instance_id: str | None = None
     """None for a dynamic member (S1)."""
     rack_id: str | None = None
-    """None where the member does not say it. Neither `range` nor `uniform` looks at it: see LooksAtRacks."""
+    """None where the member has not given a rack. Neither `range` nor `uniform` looks at racks: see
+    LooksAtRacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +52,21 @@ class PartitionAssignor(Protocol):
 
     @property
     def name(self) -> str:
-        """The name by which a member asks for this assignor in ServerAssignor."""
+        """The name by which a member chooses this assignor in ServerAssignor."""
 
     def assign(self, spec: AssignmentSpec) -> GroupAssignment:
         """A legal target assignment (A4), as a function of `spec` alone (A3).
 
         Each partition of a topic that has a subscriber goes to exactly one of its subscribers, and nothing
-        else is assigned. The order of mappings and sets in `spec` makes no difference.
-        Raises PartitionAssignorError if the assignor cannot compute one. Any other error, and an assignment
-        that is not legal, counts as that (checked.py).
+        else is assigned. The order of mappings and sets in `spec` makes no difference. Raises
+        PartitionAssignorError if the assignor cannot compute an assignment. Any other error, and an
+        assignment that is not legal, counts as that error (checked.py).
         """
 
 
 @runtime_checkable
 class LooksAtRacks(Protocol):
-    """An assignor that says, by its attribute alone, that racks are a part of its input: where it is the one
-    that is used, a member's rack that changes bumps the group epoch (E1)."""
+    """An assignor that declares, by this attribute alone, that racks are a part of its input. While a group
+    uses such an assignor, a change of a member's rack bumps the group epoch (E1)."""
 
     looks_at_racks: bool

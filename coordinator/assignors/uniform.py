@@ -9,10 +9,12 @@ from coordinator.assignors.spec import AssignmentSpec, GroupAssignment, MemberSu
 
 
 class UniformAssignor:
-    """Spreads all partitions evenly over the members, whatever their topics, and moves as few as possible.
+    """An assignor that spreads all partitions evenly over the members, whatever their topics, and moves as
+    few as possible.
 
-    If all members with a topic that exists subscribe to the same ones, their numbers of partitions are within
-    one of each other, and no such assignment moves fewer. Otherwise see `assign_heterogeneous`.
+    If all members that subscribe to an existing topic subscribe to the same topics, their numbers of
+    partitions differ by at most one, and no such assignment moves fewer partitions. Otherwise see
+    `assign_heterogeneous`.
     """
 
     name: ClassVar[str] = "uniform"
@@ -31,7 +33,8 @@ class UniformAssignor:
         if len({topics[member_id] for member_id in subscribed}) == 1:
             assignment |= _assign_equal(members, subscribed, topics[subscribed[0]], spec.partitions)
         elif subscribed:
-            # Imports numpy, which takes longer than all of the coordinator: only who needs it waits for it.
+            # This module imports numpy, which takes longer than the rest of the coordinator: only the code
+            # that uses it waits for it.
             from coordinator.assignors.heterogeneous import assign_heterogeneous
 
             assignment |= assign_heterogeneous(

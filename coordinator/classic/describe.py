@@ -1,7 +1,7 @@
-"""A classic group as JSON: the whole state that a step may have changed, and the same read again.
+"""A classic group as JSON: the whole state that a step may have changed, and the same state read again.
 
-The description also has what no record holds (members that wait at the barrier, pending ids), so that
-`load` takes it as it is.
+The description also has state that no record holds (members that wait at the barrier, pending ids), so that
+`load` takes the description as it is.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def _member(name: str, member: ClassicMember) -> Json:
 
 
 def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[ClassicGroup, Deadlines]:
-    """The group that a description stands for, deadlines later by `shift_ms`. BadInput where it is none."""
+    """The group of a description, with deadlines later by `shift_ms`. BadInput where the JSON is no
+    description."""
     where = f"volatile classic group {group_id!r}"
     fields.known(given, GROUP_FIELDS, where)
     state = fields.text(given, "state", where)

@@ -1,8 +1,9 @@
 """The embedded consumer protocol (C5): the bytes that members and leader of a classic group exchange.
 
-The coordinator hands them on and does not read them. Both are an int16 version and then the fields of
-Kafka's schemas ConsumerProtocolSubscription and ConsumerProtocolAssignment, big-endian; a version only ever
-adds fields at the end, so that whoever knows fewer reads what it knows.
+The coordinator passes the bytes on and does not read them. Subscription and assignment are an int16 version
+and then the fields of Kafka's schemas ConsumerProtocolSubscription and ConsumerProtocolAssignment,
+big-endian. A version only adds fields at the end, so that a reader of an older version reads the fields that
+it knows.
 """
 
 from __future__ import annotations
@@ -17,22 +18,23 @@ from coordinator.core import fields
 from coordinator.core.errors import BadInput
 
 NEWEST: Final = 3
-"""The newest version; one that is newer is read as this one."""
+"""The newest version; a newer one is read as this version."""
 
 NO_GENERATION: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """The subscription of a member that joins; fields that an older version lacks have their defaults."""
+    """The subscription of a member that joins; fields that an older version does not have get their
+    defaults."""
 
     topics: frozenset[str]
     user_data: bytes | None = None
     """The user data of its assignor."""
     owned: frozenset[TopicPartition] = frozenset()
-    """Since version 1: what it has not given up."""
+    """Since version 1: the partitions that the member has not given up."""
     generation: int = NO_GENERATION
-    """Since version 2: the one in which it was assigned what it owns."""
+    """Since version 2: the generation in which the member was assigned the partitions that it owns."""
     rack_id: str | None = None
     """Since version 3."""
 
@@ -46,7 +48,7 @@ class Assignment:
 
 
 def version_of(data: bytes, what: str = "subscription") -> int:
-    """The version that the bytes say they are. BadInput where it is below 0 or missing."""
+    """The version in the bytes. BadInput where the version is missing or negative."""
     version = Reader(data, what).int16("version")
     if version < 0:
         raise BadInput(f"the {what} has a version from 0, not {version}")
@@ -54,7 +56,7 @@ def version_of(data: bytes, what: str = "subscription") -> int:
 
 
 def read_subscription(data: bytes) -> Subscription:
-    """The subscription that the bytes are; what follows the fields of its version is ignored.
+    """The subscription in the bytes; bytes after the fields of its version are ignored.
 
     BadInput where they are cut off, have a negative length or version, or text that is not UTF-8.
     """
@@ -69,9 +71,10 @@ def read_subscription(data: bytes) -> Subscription:
 
 
 def write_subscription(subscription: Subscription, version: int = NEWEST) -> bytes:
-    """The bytes of a subscription, topics and partitions sorted; what the version does not have is left out.
+    """The bytes of a subscription, topics and partitions sorted; fields that the version does not have are
+    left out.
 
-    BadInput for a version that there is not, or text that is none or too long.
+    BadInput for a version that does not exist, or text that is not valid or too long.
     """
     where = "a subscription"
     parts = [_header(version, where), _int32(len(subscription.topics))]
@@ -88,9 +91,9 @@ def write_subscription(subscription: Subscription, version: int = NEWEST) -> byt
 
 
 def read_assignment(data: bytes) -> Assignment:
-    """The assignment that the bytes are; BadInput as for a subscription.
+    """The assignment in the bytes; BadInput as for a subscription.
 
-    No bytes at all are what a member gets that its leader did not name: nothing.
+    No bytes at all are an empty assignment: the leader did not name the member.
     """
     if not data:
         return Assignment(frozenset())
@@ -141,7 +144,7 @@ def _optional_bytes(value: bytes | None) -> bytes:
 
 
 class Reader:
-    """Takes fields off bytes, one after the other; BadInput names the field that is not there."""
+    """A reader that takes fields off bytes, one after the other; BadInput names the field that is missing."""
 
     def __init__(self, data: bytes, what: str, skip: int = 0) -> None:
         self._data = data
@@ -162,7 +165,7 @@ class Reader:
         return int.from_bytes(self._take(4, name), "big", signed=True)
 
     def count(self, name: str) -> int:
-        """How many entries follow."""
+        """The number of entries that follow."""
         count = self.int32(name)
         if count < 0:
             raise self._negative(name, count)

@@ -1,6 +1,6 @@
-"""Requests to and time-outs of a classic group (C1), by the names of spec/ClassicCoordinator.tla.
+"""Handlers of a classic group's requests and time-outs (C1), with the names of spec/ClassicCoordinator.tla.
 
-A handler gets a step on the group as it is, and makes it what the group becomes. It returns the response, or
+A handler gets a step that has the group before it, and changes the step's group. It returns the response, or
 None for a request that waits.
 """
 
@@ -43,8 +43,8 @@ from coordinator.core.fields import Json
 
 
 def join_group(step: ClassicStep, request: JoinRequest, member_id: str, waits: RequestId) -> Json | None:
-    """JoinGroup (C1). `member_id` is the request's, or the one that was made for a join without; `waits`
-    names the request while it waits at the barrier."""
+    """JoinGroup (C1). `member_id` is that of the request, or the id that was made for a join without one;
+    `waits` names the request while it waits at the barrier."""
     group = step.group
     if group.state == "Dead" and request.member_id:
         return join_error(request.member_id, ErrorCode.UNKNOWN_MEMBER_ID)
@@ -61,8 +61,8 @@ def join_group(step: ClassicStep, request: JoinRequest, member_id: str, waits: R
 
 
 def _join_unknown(step: ClassicStep, request: JoinRequest, member_id: str, waits: RequestId) -> Json | None:
-    """A join without a member id: a dynamic member must join again with the one that it is given, so that no
-    lost answer leaves a member that nobody knows of (MEMBER_ID_REQUIRED)."""
+    """A join without a member id: a dynamic member must join again with the id that the answer gives it
+    (MEMBER_ID_REQUIRED), so that a lost answer leaves no member whose id no client knows."""
     if request.instance_id is None:
         create(step)
         step.become(pending=step.group.pending | {member_id})
@@ -76,7 +76,7 @@ def _join_unknown(step: ClassicStep, request: JoinRequest, member_id: str, waits
 
 
 def create(step: ClassicStep) -> None:
-    """CreatedClassic: a group that is new is in the log before anyone is in it."""
+    """CreatedClassic: the record of a new group is in the log before the group has members."""
     if step.group.state == "Dead":
         step.become(state="Empty")
         step.arm("group", "", step.config.empty_retention_ms)
@@ -108,7 +108,7 @@ def _own(step: ClassicStep, waits: RequestId) -> Json | None:
 
 
 def joins_with(member: ClassicMember, request: JoinRequest, waits: RequestId | None) -> ClassicMember:
-    """JoinsWith: what a member says of itself as it joins."""
+    """JoinsWith: the member of a JoinGroup, with the fields of the request."""
     return replace(
         member,
         protocols=request.protocols,
@@ -123,8 +123,8 @@ def replace_static(
 ) -> Json | None:
     """ReplaceStatic (S1): a process with the instance id of a member takes its place.
 
-    A request that waited under the old member id is fenced. In a group that is Stable and goes on with its
-    protocol nobody is disturbed; a leader that returns is told to assign nothing.
+    A request that waited under the old member id is fenced. In a group that is Stable and keeps its protocol
+    no other member is disturbed; a leader that returns is told to assign nothing.
     """
     unanswered(step, old_id, old_id, ErrorCode.FENCED_INSTANCE_ID)
     group = step.group
@@ -148,9 +148,9 @@ def replace_static(
 
 
 def rejoin(step: ClassicStep, request: JoinRequest, waits: RequestId) -> Json | None:
-    """Rejoined, RejoinClassic (C1, C2): one that lost the answer is told of the generation that there is once
-    that is synchronised; before, its JoinGroup aborts the synchronization. The leader forces a rebalance
-    (topics may have changed), and so does a member that says something else."""
+    """Rejoined, RejoinClassic (C1, C2): a member that lost the answer gets the present generation once the
+    group is synchronised; before that, its JoinGroup aborts the synchronization. The leader forces a
+    rebalance (topics may have changed), and so does a member with other metadata."""
     group, member_id = step.group, request.member_id
     member = group.members[member_id]
     same = member.protocols == request.protocols
@@ -168,7 +168,7 @@ def rejoin(step: ClassicStep, request: JoinRequest, waits: RequestId) -> Json | 
 def generation_error(
     group: ClassicGroup, member_id: str, instance_id: str | None, generation: int
 ) -> ErrorCode:
-    """GenerationError (C1): may this member send what a generation asks for?"""
+    """GenerationError (C1): may this member send a request of the group's generation?"""
     if group.state in ("Dead", "Empty"):
         return ErrorCode.UNKNOWN_MEMBER_ID
     error = identity_error(group, member_id, instance_id)
@@ -191,7 +191,7 @@ def sync_group_error(group: ClassicGroup, request: SyncRequest) -> ErrorCode:
 
 
 def sync_group(step: ClassicStep, request: SyncRequest, waits: RequestId) -> Json | None:
-    """SyncGroup (C1): a member waits for its part of the assignment until the leader brings it."""
+    """SyncGroup (C1): a member waits for its part of the assignment until the leader sends the assignment."""
     group, member_id = step.group, request.member_id
     error = sync_group_error(group, request)
     if error:
@@ -210,7 +210,8 @@ def sync_group(step: ClassicStep, request: SyncRequest, waits: RequestId) -> Jso
 
 
 def heartbeat(step: ClassicStep, request: HeartbeatRequest) -> Json:
-    """ClassicHeartbeat (C1, H8): whether to go on, or to rejoin; the session starts anew either way."""
+    """ClassicHeartbeat (C1, H8): the answer tells the member to go on or to rejoin; the session starts anew
+    in both cases."""
     group, member_id = step.group, request.member_id
     error = generation_error(group, member_id, request.instance_id, request.generation)
     if error:
@@ -222,7 +223,8 @@ def heartbeat(step: ClassicStep, request: HeartbeatRequest) -> Json:
 
 
 def leave_group(step: ClassicStep, request: LeaveRequest) -> Json:
-    """LeaveGroup (C1): members leave, or someone names static ones by their instance ids alone."""
+    """LeaveGroup (C1): members leave, or an administrator removes static members by their instance ids
+    alone."""
     if step.group.state == "Dead":
         return leave_response(ErrorCode.UNKNOWN_MEMBER_ID)
     answers = []
@@ -246,8 +248,8 @@ def session_timeout(step: ClassicStep, member_id: str) -> None:
 
 
 def join_timeout(step: ClassicStep) -> None:
-    """ExpireJoin (C1): the barrier opens although not all have rejoined; the initial delay is prolonged as
-    long as new members come, up to the rebalance time-out in all."""
+    """ExpireJoin (C1): the barrier opens although not all have rejoined. The initial delay is prolonged for
+    as long as new members come, up to the rebalance time-out in total."""
     group = step.group
     if not (group.initial and group.new_member and group.remaining_ms):
         complete_join(step)
@@ -258,21 +260,21 @@ def join_timeout(step: ClassicStep) -> None:
 
 
 def sync_timeout(step: ClassicStep) -> None:
-    """ExpireSync (C1): who has not sent a SyncGroup in time is removed; all others rejoin."""
+    """ExpireSync (C1): members that have not sent a SyncGroup in time are removed; all others rejoin."""
     without(step, [name for name, member in step.group.members.items() if member.owes_sync])
     prepare(step)
 
 
 def delete_group(step: ClassicStep) -> None:
-    """DeleteGroup (E5): it has been empty long enough."""
+    """DeleteGroup (E5): the group has been empty for the configured time."""
     step.records.append(ClassicRecord(step.group.id, None))
     step.group = ClassicGroup(step.group.id)
 
 
 def commit_error(group: ClassicGroup, member_id: str, instance_id: str | None, generation: int) -> ErrorCode:
-    """ClassicCommitError (O2): only a member of the generation commits, and not before it has its
-    assignment; who was replaced by another with its instance id hears that it is fenced (S2). A client that
-    is no member, and may have an instance id, commits while the group has no members."""
+    """ClassicCommitError (O2): only a member of the generation commits, and only after it has its assignment.
+    A member that was replaced by a process with its instance id is fenced (S2). A client that is no member,
+    with or without an instance id, commits while the group has no members."""
     if generation < 0 and not member_id and group.state in ("Dead", "Empty"):
         return ErrorCode.NONE
     error = generation_error(group, member_id, instance_id, generation)

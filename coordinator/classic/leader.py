@@ -13,10 +13,11 @@ from coordinator.core.fields import Json
 
 
 def lead(protocol: str, members: Iterable[Mapping[str, Any]], partitions: Mapping[str, int]) -> list[Json]:
-    """The `assignments` of a SyncGroup, for the protocol and `members` of a leader's JoinGroup response.
+    """The `assignments` of a SyncGroup, for the protocol and the `members` of a leader's JoinGroup response.
 
-    `partitions` are how many each existing topic has; bytes are text in base64. BadInput where the protocol
-    is no assignor's, or a member's bytes cannot be read: then the leader cannot assign, and rejoins (C2).
+    `partitions` has the number of partitions of each existing topic; bytes are text in base64. BadInput where
+    no assignor has the protocol's name, or a member's bytes cannot be read: then the leader cannot assign,
+    and rejoins (C2).
     """
     if protocol not in ASSIGNORS:
         raise BadInput(f"there is no assignor {protocol!r}; there are {', '.join(ASSIGNORS)}")

@@ -1,8 +1,8 @@
-"""The state of a classic group (C1), and what can be read of it. The names are those of
+"""The state of a classic group (C1), and values derived from it. The names are those of
 spec/ClassicGroups.tla.
 
-A group is a value: a step makes another one. Messages between members and the leader are text in base64
-that nobody here reads.
+A group is a value: a step makes another value. Messages between the members and the leader are text in base64
+that the coordinator does not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from coordinator.core.errors import ErrorCode
 from coordinator.core.transitions import Transition
 
 RequestId: TypeAlias = int | str
-"""Names a request that waits, for whoever hands its answer on."""
+"""The name of a waiting request, by which its answer is delivered."""
 
 State: TypeAlias = Literal["Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"]
 
@@ -51,24 +51,25 @@ class ClassicMember:
     rebalance_timeout_ms: int
     protocols: tuple[tuple[str, str], ...]
     assignment: str = ""
-    """The assignment of this generation; "" before the SyncGroup of the leader, and for members that it does
-    not name."""
+    """The assignment of this generation; "" before the SyncGroup of the leader, and for members that the
+    leader did not name."""
     fresh: bool = False
-    """The member has not been in any generation: its client may be gone, as nobody heard of its member id."""
+    """The member has not been in any generation: its client may be gone, as no answer has given it the member
+    id yet."""
     joining: RequestId | None = None
-    """The JoinGroup of the member that waits at the barrier."""
+    """The member's JoinGroup, which waits at the barrier."""
     syncing: RequestId | None = None
-    """The SyncGroup of the member that waits for the leader's."""
+    """The member's SyncGroup, which waits for the leader's."""
     owes_sync: bool = False
-    """The member is in the generation and has not sent a SyncGroup yet."""
+    """The member is in the generation and has not sent its SyncGroup yet."""
 
     @property
     def waits(self) -> bool:
-        """Tell if a request of it waits: then its session does not run out (H8)."""
+        """Tell if a request of the member waits: then its session does not run out (H8)."""
         return self.joining is not None or self.syncing is not None
 
     def names(self) -> list[str]:
-        """The protocols that it supports."""
+        """The names of the protocols that the member supports."""
         return [name for name, _ in self.protocols]
 
     def metadata(self, protocol: str) -> str:
@@ -87,24 +88,24 @@ class ClassicGroup:
     protocol: str | None = None
     leader: str | None = None
     remaining_ms: int | None = None
-    """By how much the initial delay may still be prolonged; None where there is none."""
+    """The time by which the initial delay may still be prolonged; None where there is no delay."""
     new_member: bool = False
-    """Someone has joined during the initial delay."""
+    """A member has joined during the initial delay."""
     members: Mapping[str, ClassicMember] = field(default_factory=dict)
     pending: frozenset[str] = frozenset()
     """Member ids that were made and have not joined yet (MEMBER_ID_REQUIRED)."""
 
     @property
     def initial(self) -> bool:
-        """Tell if this rebalance began with no members, and so ends after a delay."""
+        """Tell if this rebalance began without members, and therefore ends after the initial delay."""
         return self.remaining_ms is not None
 
     def rebalance_timeout_ms(self) -> int:
-        """The longest of its members'."""
+        """The longest rebalance time-out of the members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def session_timeout_ms(self) -> int:
-        """The longest of its members'."""
+        """The longest session time-out of the members."""
         return max((member.session_timeout_ms for member in self.members.values()), default=0)
 
 
@@ -114,7 +115,8 @@ def joining(group: ClassicGroup) -> list[str]:
 
 
 def all_joined(group: ClassicGroup) -> bool:
-    """AllJoined (C1): nobody is waited for. Where no member is left, ids that were made are not either."""
+    """AllJoined (C1): the barrier waits for no member. In a group without members, it waits for no pending id
+    either."""
     if group.pending and group.members:
         return False
     return all(member.joining is not None for member in group.members.values())
@@ -128,7 +130,8 @@ def instance_holder(group: ClassicGroup, instance_id: str | None) -> str | None:
 
 
 def identity_error(group: ClassicGroup, member_id: str, instance_id: str | None) -> ErrorCode:
-    """IdentityError (C1, S2): may who says it is this member, perhaps with an instance id, be it?"""
+    """IdentityError (C1, S2): may the sender with this member id, perhaps with an instance id, act as the
+    member?"""
     if instance_id is not None:
         holder = instance_holder(group, instance_id)
         if holder is None:
@@ -139,14 +142,14 @@ def identity_error(group: ClassicGroup, member_id: str, instance_id: str | None)
 
 
 def candidates(members: Collection[ClassicMember]) -> set[str]:
-    """Candidates (C1): the protocols that all support."""
+    """Candidates (C1): the protocols that all members support."""
     supported = [set(member.names()) for member in members]
     return set.intersection(*supported) if supported else set()
 
 
 def select_protocol(group: ClassicGroup, leader: str) -> str:
     """SelectProtocol (C1): each member votes for the first of its protocols that all support; of those with
-    most votes the one that the leader prefers."""
+    most votes, the leader's preference decides."""
     common = candidates(group.members.values())
     votes = Counter(_first_of(member.names(), common) for member in group.members.values())
     most = max(votes.values())
@@ -158,7 +161,7 @@ def _first_of(names: list[str], among: Collection[str]) -> str:
 
 
 def supports(group: ClassicGroup, protocol_type: str, names: Collection[str]) -> bool:
-    """Supports (C1): can one join that has these protocols? The first one decides the protocol type."""
+    """Supports (C1): can a member with these protocols join? The first member decides the protocol type."""
     if group.state in ("Dead", "Empty"):
         return bool(protocol_type and names)
     if protocol_type != group.protocol_type:

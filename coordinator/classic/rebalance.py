@@ -1,7 +1,7 @@
 """Rebalancing a classic group (C1): the barrier, the next generation, its assignment.
 
-The functions are those of spec/ClassicCoordinator.tla. They work on a step in the making: the group as it
-becomes, the records, the answers to requests that waited, and the timers that start anew.
+The functions have the names of spec/ClassicCoordinator.tla. They work on an unfinished step: the group after
+the step, the records, the answers to requests that waited, and the timers that start anew.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from coordinator.core.fields import Json
 
 @dataclass(slots=True)
 class ClassicStep:
-    """One step in the making. `timers` are (timer, member id or "") -> deadline; nothing of it is visible
+    """An unfinished step. `timers` are (timer, member id or "") -> deadline. Nothing of the step is visible
     before the log has taken the records (P3)."""
 
     group: ClassicGroup
@@ -40,7 +40,7 @@ class ClassicStep:
     timers: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def save(self) -> None:
-        """Save (P1): the log gets the group as it is."""
+        """Save (P1): write the group as it is to the log."""
         self.records.append(saved(self.group, self.now_ms))
 
     def become(self, **changes: Any) -> None:
@@ -53,12 +53,12 @@ class ClassicStep:
         self.become(members={**self.group.members, member_id: member})
 
     def answer(self, request: RequestId | None, body: Json) -> None:
-        """Answer a request that waited, if there is one."""
+        """Answer a request that waited, if there is such a request."""
         if request is not None:
             self.answers.append((request, body))
 
     def arm(self, timer: str, member_id: str, ms: int) -> None:
-        """Let a timer run out so many milliseconds from now."""
+        """Arm a timer that runs out so many milliseconds from now."""
         self.timers[timer, member_id] = self.now_ms + ms
 
     def arm_session(self, member_id: str) -> None:
@@ -67,7 +67,8 @@ class ClassicStep:
 
 
 def without(step: ClassicStep, gone: Iterable[str]) -> None:
-    """Without (C1): some member ids are no more; if the leader is among them, the first member leads."""
+    """Without (C1): remove some member ids; if the leader is among them, the first member becomes the
+    leader."""
     group, removed = step.group, set(gone)
     members = {name: member for name, member in group.members.items() if name not in removed}
     leader = group.leader if group.leader in members else min(members, default=None)
@@ -75,14 +76,14 @@ def without(step: ClassicStep, gone: Iterable[str]) -> None:
 
 
 def unanswered(step: ClassicStep, member_id: str, answered_id: str, code: ErrorCode) -> None:
-    """Unanswered: what waits of a member is answered with an error."""
+    """Unanswered: answer the waiting requests of a member with an error."""
     member = step.group.members[member_id]
     step.answer(member.joining, join_error(answered_id, code))
     step.answer(member.syncing, sync_error(code))
 
 
 def rebalance(step: ClassicStep) -> None:
-    """Rebalance (C1): begin one, or see whether the one that there is can go on."""
+    """Rebalance (C1): begin a rebalance, or check if the present rebalance can go on."""
     if step.group.state == "PreparingRebalance":
         maybe_complete(step)
     else:
@@ -90,7 +91,7 @@ def rebalance(step: ClassicStep) -> None:
 
 
 def prepare(step: ClassicStep) -> None:
-    """Prepare (C1): everyone must rejoin; who waits for an assignment is told at once."""
+    """Prepare (C1): everyone must rejoin; members that wait for an assignment are told at once."""
     group, config = step.group, step.config
     for name, member in sorted(group.members.items()):
         if member.syncing is not None:
@@ -110,7 +111,8 @@ def prepare(step: ClassicStep) -> None:
 
 
 def maybe_complete(step: ClassicStep) -> None:
-    """MaybeComplete (C1): the barrier opens when all have joined; the initial delay is waited for anyway."""
+    """MaybeComplete (C1): the barrier opens when all have joined, and never before the initial delay has
+    ended."""
     group = step.group
     if group.state == "PreparingRebalance" and not group.initial and all_joined(group):
         complete_join(step)
@@ -120,8 +122,8 @@ def complete_join(step: ClassicStep) -> None:
     """CompleteJoin (C1): the barrier opens. Members that have not rejoined are removed, unless they are
     static.
 
-    If none of those that are left has rejoined, there is no one to lead: the group goes on waiting. It waits
-    until their sessions have ended, at the least: a shorter time-out would run out again for nothing.
+    If none of the remaining members has rejoined, no member can lead: the group waits on, at least until
+    their sessions have ended. A shorter time-out would run out again without effect.
     """
     members = step.group.members.items()
     without(step, [name for name, one in members if one.joining is None and one.instance_id is None])
@@ -134,7 +136,7 @@ def complete_join(step: ClassicStep) -> None:
 
 
 def become_empty(step: ClassicStep) -> None:
-    """BecomeEmpty (C1, E5): nobody is left."""
+    """BecomeEmpty (C1, E5): the group has no members left."""
     generation = step.group.generation + 1
     step.become(state="Empty", generation=generation, protocol=None, remaining_ms=None, new_member=False)
     step.arm("group", "", step.config.empty_retention_ms)
@@ -142,7 +144,7 @@ def become_empty(step: ClassicStep) -> None:
 
 
 def next_generation(step: ClassicStep, joined: list[str]) -> None:
-    """NextGeneration (C1): everyone who waits is told of it. It is in the log first (C2)."""
+    """NextGeneration (C1): all waiting members are told of the generation, which is in the log first (C2)."""
     group = step.group
     waiting = {name: group.members[name].joining for name in joined}
     leader = group.leader if group.leader in waiting else joined[0]
@@ -168,7 +170,7 @@ def next_generation(step: ClassicStep, joined: list[str]) -> None:
 
 
 def synchronise(step: ClassicStep, assignments: Mapping[str, str]) -> None:
-    """Synchronise (C1): the leader's assignment is in the log, and everyone who waits gets its part."""
+    """Synchronise (C1): the leader's assignment is in the log, and all waiting members get their parts."""
     group = step.group
     waiting = {name: member.syncing for name, member in sorted(group.members.items())}
     members = {
@@ -184,7 +186,7 @@ def synchronise(step: ClassicStep, assignments: Mapping[str, str]) -> None:
 
 
 def remove_member(step: ClassicStep, member_id: str) -> None:
-    """RemoveClassic, RemovePending (C1, H8): a member id is no more."""
+    """RemoveClassic, RemovePending (C1, H8): remove a member id."""
     if member_id in step.group.pending:
         without(step, [member_id])
         maybe_complete(step)
@@ -195,8 +197,8 @@ def remove_member(step: ClassicStep, member_id: str) -> None:
 
 
 def add_member(step: ClassicStep, member_id: str, member: ClassicMember, protocol_type: str) -> None:
-    """AddMember (C1): nobody may hear of its member id any more: a time-out of its own bounds its first
-    join."""
+    """AddMember (C1): no client may know the new member id if the answer is lost, so a time-out of its own
+    bounds the first join."""
     group = step.group
     step.become(
         members={**group.members, member_id: member},

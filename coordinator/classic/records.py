@@ -23,7 +23,7 @@ GROUP_METADATA: Final = "GroupMetadata"
 
 
 class SavedMember(NamedTuple):
-    """A member in the record: what it says under the group's protocol, and what it is assigned."""
+    """A member in the record: its metadata under the group's protocol, and its assignment."""
 
     member_id: str
     instance_id: str | None
@@ -47,14 +47,15 @@ class GroupMetadata(NamedTuple):
 
 
 class ClassicRecord(NamedTuple):
-    """One GroupMetadata record; no value is a tombstone."""
+    """One GroupMetadata record; a record without a value is a tombstone."""
 
     group_id: str
     value: GroupMetadata | None
 
 
 def saved(group: ClassicGroup, now_ms: int) -> ClassicRecord:
-    """Save (P1): the group as it is; of members in any generation it has one protocol."""
+    """Save (P1): the group's record; of each member in a generation it has the metadata under the one
+    protocol in use."""
     members = tuple(
         SavedMember(
             name,
@@ -75,10 +76,10 @@ def saved(group: ClassicGroup, now_ms: int) -> ClassicRecord:
 
 
 def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
-    """ClassicAfterFailOver (C2, P2): the group that a record gives back. Requests that waited are lost.
+    """ClassicAfterFailOver (C2, P2): the group that a record restores. Requests that waited are lost.
 
-    A generation in which nobody is assigned anything is one that the leader has yet to synchronise, unless
-    the group has just been converted back: then all members must rejoin, as before (M1).
+    A generation without any assignment is one that the leader has not synchronised yet, unless the group has
+    just been converted back: then all members must rejoin, as before (M1).
     """
     state = _state(value)
     members = {
@@ -114,8 +115,8 @@ def _state(value: GroupMetadata) -> State:
 
 
 def converted_back(value: GroupMetadata) -> bool:
-    """ConvertedBack (M1): a consumer group has just become this classic one. A member of it says that it owns
-    partitions of this very generation; a member that joins a generation comes from one before."""
+    """ConvertedBack (M1): a consumer group has just become this classic group. Then a member reports that it
+    owns partitions of this very generation; a member that joins a generation reports an earlier one."""
     return value.protocol_type == "consumer" and any(
         _has_generation(member.subscription, value.generation) for member in value.members
     )
@@ -162,7 +163,7 @@ def _member_to_wire(member: SavedMember) -> Json:
 
 
 def classic_from_wire(source: Mapping[str, object]) -> ClassicRecord:
-    """The record that the JSON stands for; its offset is ignored. BadInput where it is none."""
+    """The record in the JSON; its offset is ignored. BadInput where the JSON is no such record."""
     where = f"a {GROUP_METADATA} record"
     key = fields.mapping(source, "key", where)
     fields.known(key, ("type", "group"), f"the key of {where}")
@@ -198,7 +199,7 @@ def _member_from_wire(entry: object, where: str) -> SavedMember:
 
 
 def classic_to_json(metadata: ClassicMetadata | None) -> Json:
-    """ClassicMemberMetadata of ConsumerGroupMemberMetadata (M1); nothing where the member has none."""
+    """ClassicMemberMetadata of ConsumerGroupMemberMetadata (M1); nothing for a member without it."""
     if metadata is None:
         return {}
     protocols = [{"name": name, "metadata": content} for name, content in metadata.protocols]

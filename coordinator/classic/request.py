@@ -1,4 +1,4 @@
-"""The requests of classic groups: their fields, and what they are refused for before the group is looked at.
+"""The requests of classic groups: their fields, and the checks that need no group.
 
 The versions are the newest: JoinGroup 9, SyncGroup 5, Heartbeat 4, LeaveGroup 5. Bytes are text in base64.
 """
@@ -18,7 +18,7 @@ CLASSIC_APIS: Final = {"JoinGroup": (9, 9), "SyncGroup": (5, 5), "Heartbeat": (4
 
 
 class JoinRequest(NamedTuple):
-    """JoinGroup. Times are in milliseconds; `member_id` is "" of who has none."""
+    """JoinGroup. Times are in milliseconds; `member_id` is "" for a member without an id."""
 
     group_id: str
     member_id: str
@@ -104,7 +104,7 @@ def _join(
         for name in ("sessionTimeoutMs", "rebalanceTimeoutMs")
     )
     if rebalance_ms < 0:
-        rebalance_ms = session_ms  # C1: JoinGroup of version 0 has no other; -1 is the schema's default
+        rebalance_ms = session_ms  # C1: version 0 has no rebalance time-out; -1 is the schema's default
     client_id, client_host, _ = client_of(client)
     protocols = tuple(
         _named_bytes(entry, "name", "metadata", where) for entry in fields.items(body, "protocols", where)
@@ -139,7 +139,7 @@ def _named_bytes(entry: object, name: str, content: str, api: str) -> tuple[str,
 
 
 def invalid(request: ClassicRequest, config: Config) -> ErrorCode:
-    """The error of a request whatever the group is: no group id, or a session time-out out of range."""
+    """The error of a request that no group would accept: no group id, or a session time-out out of range."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     if isinstance(request, JoinRequest):

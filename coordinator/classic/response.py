@@ -10,7 +10,8 @@ from coordinator.core.fields import Json
 
 
 def join_error(member_id: str, code: ErrorCode) -> Json:
-    """A JoinGroup that is refused, or (MEMBER_ID_REQUIRED) told which member id to join with."""
+    """The response of a JoinGroup that is refused, or (MEMBER_ID_REQUIRED) that gives the member id to join
+    with."""
     return {
         "throttleTimeMs": 0,
         "errorCode": int(code),
@@ -25,7 +26,7 @@ def join_error(member_id: str, code: ErrorCode) -> Json:
 
 
 def join_response(group: ClassicGroup, member_id: str, skip_assignment: bool = False) -> Json:
-    """JoinResponse (C1): the generation; the leader hears of all members, by member id."""
+    """JoinResponse (C1): the generation; the leader gets all members, by member id."""
     members = []
     if member_id == group.leader:
         members = [
@@ -61,7 +62,7 @@ def sync_error(code: ErrorCode) -> Json:
 
 
 def sync_response(group: ClassicGroup, member_id: str) -> Json:
-    """SyncResponse (C1): what the leader has assigned to the member."""
+    """SyncResponse (C1): the leader's assignment for the member."""
     return {
         "throttleTimeMs": 0,
         "errorCode": 0,
@@ -72,12 +73,12 @@ def sync_response(group: ClassicGroup, member_id: str) -> Json:
 
 
 def heartbeat_response(code: ErrorCode) -> Json:
-    """Tell if to go on (C1)."""
+    """ClassicHeartbeat (C1): the answer tells the member to go on, or to rejoin."""
     return {"throttleTimeMs": 0, "errorCode": int(code)}
 
 
 def leave_response(code: ErrorCode, members: Sequence[tuple[str, str | None, ErrorCode]] = ()) -> Json:
-    """An error of the whole request, or one of each member."""
+    """The response with an error of the whole request, or one error for each member."""
     return {
         "throttleTimeMs": 0,
         "errorCode": int(code),

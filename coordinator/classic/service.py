@@ -1,7 +1,7 @@
 """The classic groups of a coordinator: requests, time and fail-over around the handlers.
 
-One step at a time becomes visible: when the log has taken its records, the group is replaced by the one that
-the step made, and the answers to requests that waited can be fetched.
+Steps become visible one at a time: when the log has taken the records, the group of the step replaces the
+group before, and the answers to requests that waited can be fetched.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coordinator.core.log import Log
 
 PENDING: Final[Json] = {}
-"""Instead of a response: it comes later, with those that `take_completed` gives."""
+"""The value in place of a response that comes later, with the answers of `take_completed`."""
 
 
 class ClassicGroups:
@@ -71,7 +71,7 @@ class ClassicGroups:
         """Handle one request: its response, or PENDING while it waits under the id `waits`.
 
         `admit` raises RequestRejected for a group that the client may not use; `others` are groups of another
-        kind, which cannot be joined so (C1).
+        kind, which a JoinGroup cannot join (C1).
         """
         try:
             admit(request.group_id)
@@ -92,8 +92,8 @@ class ClassicGroups:
         return PENDING if response is None else response
 
     def fence(self, request: CommitRequest) -> CommitRequest:
-        """O2: an OffsetCommit to a group that is here is fenced by its generation alone: what is left of it
-        is of nobody. Raises RequestRejected; a request to another group stays as it is."""
+        """O2: an OffsetCommit to a classic group is fenced by its generation alone; the request that remains
+        has no member. Raises RequestRejected; a request to another group stays as it is."""
         group = self.groups.get(request.group_id)
         if group is None:
             return request
@@ -104,8 +104,8 @@ class ClassicGroups:
         return request._replace(member_id="", member_epoch=NO_MEMBER_EPOCH)
 
     def verify_member(self, group_id: str, member_id: str, generation: int) -> bool:
-        """O2: whether the group is here; then an OffsetFetch that names a member is fenced by its generation.
-        Raises RequestRejected with UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
+        """O2: tell if the group is a classic group; then an OffsetFetch that names a member is fenced by its
+        generation. Raises RequestRejected with UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION."""
         group = self.groups.get(group_id)
         if group is None:
             return False
@@ -115,7 +115,7 @@ class ClassicGroups:
         return True
 
     def refuse_consumers(self, group_id: str, dialect: Dialect) -> None:
-        """Raises RequestRejected for a ConsumerGroupHeartbeat to a group that is here, but does not join it:
+        """Raises RequestRejected for a ConsumerGroupHeartbeat to a classic group, unless the heartbeat joins:
         that would convert the group (M1). The sender is not a member of this group (H5)."""
         if group_id in self.groups:
             raise RequestRejected(
@@ -124,10 +124,10 @@ class ClassicGroups:
             )
 
     def refuse_waiting(self, code: ErrorCode, now_ms: int) -> None:
-        """Answer each request that waits with this error (H5): this coordinator serves its group no more.
+        """Answer each waiting request with this error (H5): this coordinator no longer serves its group.
 
-        Nothing is written: the log is another's. Members wait no longer here, so none is answered twice, and
-        their sessions begin anew, as after any answer.
+        Nothing is written: the log belongs to another coordinator. No member waits any more, so that none is
+        answered twice, and sessions begin anew, as after any answer.
         """
         answers: list[tuple[RequestId, Json]] = []
         for group in self.groups.values():
@@ -147,7 +147,7 @@ class ClassicGroups:
         self._completed += [{"id": request, "body": body} for request, body in answers]
 
     def take_completed(self) -> list[Json]:
-        """The answers to requests that waited, since the last call: [{"id", "body"}]."""
+        """The answers, since the last call, to requests that waited: [{"id", "body"}]."""
         completed, self._completed = self._completed, []
         return completed
 
@@ -193,7 +193,7 @@ class ClassicGroups:
         return [Due(deadline_ms, group_id, *timer) for timer, deadline_ms in deadlines.items()]
 
     def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
-        """Let a timer run out; a group that is deleted takes its offsets along. False: the log refused."""
+        """Let a timer run out; a deleted group's offsets are deleted with it. False: the log refused."""
         before = self.groups[due.group_id]
         step = ClassicStep(before, now_ms, env.config, env.dialect)
         if due.timer == "session":
@@ -215,16 +215,17 @@ class ClassicGroups:
             return False
         anew_ms = step.timers.get((due.timer, due.member_id))
         if step.group == before and anew_ms is not None:
-            # Nothing has changed, and nothing will before a session ends, which a log that refuses puts off.
+            # Nothing has changed, and nothing will before a session ends, which a log that refuses delays.
             armed = self._deadlines[due.group_id]
             ends_ms = [end_ms for (timer, _), end_ms in armed.items() if timer == "session"]
             armed[due.timer, due.member_id] = max(anew_ms, *ends_ms)
         return True
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
-        """DeleteGroups (D1): a group without members goes, and takes its offsets along.
+        """DeleteGroups (D1): delete a group without members, and its offsets.
 
-        Raises RequestRejected where it has members or waits for some, AppendFailed where the log refuses.
+        Raises RequestRejected where the group has members or waits for some, AppendFailed where the log
+        refuses.
         """
         group = self.groups[group_id]
         if group.state != "Empty":
@@ -254,7 +255,7 @@ class ClassicGroups:
         return {name: self.describe(name) for name in sorted(self.groups) if group in (None, name)}
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """C2, P2: become what the log gives back. Requests that waited are lost, and timers start anew."""
+        """C2, P2: restore the groups of the log. Requests that waited are lost, and timers start anew."""
         last = {record.group_id: record.value for record in records if isinstance(record, ClassicRecord)}
         self._completed.clear()
         self.saved = {name: value for name, value in last.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The topics of a classic group's members (C5), for those who must leave them alone (D1)."""
+"""The topics of a classic group's members (C5), for the requests that may not touch them (D1)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ CONSUMER: Final = "consumer"
 
 
 def subscribed(group: ClassicGroup) -> Callable[[str], bool]:
-    """Tells if a member of the group subscribes to a topic; of a group whose members cannot be read, yes.
+    """Tell if a member of the group subscribes to a topic; true for a group whose members cannot be read.
 
     Members that join count at once; Kafka counts them from the next generation on. Raises RequestRejected
-    with NON_EMPTY_GROUP for a live group of another protocol type, whose topics nobody here knows.
+    with NON_EMPTY_GROUP for a live group of another protocol type, whose topics the coordinator does not
+    know.
     """
     if not group.members:
         return lambda topic: False

@@ -1,4 +1,5 @@
-"""Which timers a classic group has armed (C1, H8, E5): its state says so; here are only their deadlines."""
+"""The armed timers of a classic group (C1, H8, E5). They follow from its state; only their deadlines are kept
+here."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ Deadlines: TypeAlias = dict[tuple[str, str], int]
 
 
 def armed(group: ClassicGroup) -> list[tuple[str, str]]:
-    """(timer, member id): the group's own, whose member id is "", then each session.
+    """(timer, member id): first the group's own timer, whose member id is "", then each session.
 
-    "group" deletes it, "join" opens the barrier, "sync" removes who has not sent a SyncGroup.
+    "group" deletes the group, "join" opens the barrier, "sync" removes members that have not sent a
+    SyncGroup.
     """
     timers = []
     if group.state == "Empty":
@@ -28,14 +30,16 @@ def armed(group: ClassicGroup) -> list[tuple[str, str]]:
 
 
 def followed(group: ClassicGroup, before: Deadlines, anew: Mapping[tuple[str, str], int]) -> Deadlines:
-    """The deadlines after a step that starts some timers `anew`; the others go on, or are no more."""
+    """The deadlines after a step that starts some timers `anew`; the other timers keep their deadlines or
+    end."""
     return {timer: anew.get(timer, before.get(timer, 0)) for timer in armed(group)}
 
 
 def restarted(deadlines: Deadlines, anew: Mapping[tuple[str, str], int]) -> Deadlines:
-    """Deadlines after a step that left its group as the group was, so that the same timers are armed.
+    """Deadlines after a step that did not change its group, so that the same timers are armed.
 
-    A heartbeat is such a step. It costs the same in a group of any size: `deadlines` are changed in place.
+    A heartbeat is such a step. Its cost does not depend on the size of the group: `deadlines` are changed in
+    place.
     """
     for timer, deadline_ms in anew.items():
         if timer in deadlines:
@@ -44,7 +48,7 @@ def restarted(deadlines: Deadlines, anew: Mapping[tuple[str, str], int]) -> Dead
 
 
 def started(group: ClassicGroup, now_ms: int, retention_ms: int) -> Deadlines:
-    """Every timer at full length: a new coordinator does not know how long they ran (P2)."""
+    """Every timer at full length: a new coordinator does not know how long the timers have run (P2)."""
 
     def length_ms(timer: str, name: str) -> int:
         if timer == "group":

@@ -14,7 +14,7 @@ from coordinator.core.step import Env, Result
 
 
 def compute(env: Env, group: Group | None, request: ComputeRequest, now_ms: int) -> Result:
-    """Handle one request of a member that computes, to one group (None where it does not exist). Raises
+    """Handle one request of a computing member to one group (None where the group does not exist). Raises
     RequestRejected."""
     if isinstance(request, PrepareRequest):
         return prepare_assignment(env, group, request, now_ms)

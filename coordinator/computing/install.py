@@ -1,4 +1,4 @@
-"""ConsumerGroupInstallAssignment (A6, A7, A9, A10): what the chosen member computed becomes the target."""
+"""ConsumerGroupInstallAssignment (A6, A7, A9, A10): the chosen member's result becomes the target."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from coordinator.core.step import Env, Result, Step
 
 
 def install_assignment(env: Env, group: Group | None, request: InstallRequest, now_ms: int) -> Result:
-    """InstallAssignment: judged against what its member prepared from, however the group has changed (A6).
+    """InstallAssignment: the assignment is checked against the base that its member prepared, however the
+    group has changed since (A6).
 
-    Its epoch is that one's (E2). Nothing is written for members that have left; an assignor's error keeps
-    the target, and is told to all. Where the group has moved on the next computation begins (A10).
+    The assignment epoch becomes that of the base (E2). Nothing is written for members that have left. An
+    assignor's error keeps the target, and all members are told of it. Where the group has moved on the next
+    computation begins (A10).
     """
     step = Step(env, chosen_group(group, request), now_ms)
     base = step.computation.base
@@ -45,7 +47,8 @@ def install_assignment(env: Env, group: Group | None, request: InstallRequest, n
 
 
 def _targets(group: Group, request: InstallRequest) -> Iterator[tuple[str, Target]]:
-    """Each member's part of the target, by member id; who joined since, or is left out, gets nothing."""
+    """The target of each member, by member id; a member that joined since, or that the assignment leaves out,
+    gets nothing."""
     given = {entry.member_id: entry for entry in request.members}
     for member_id in sorted(group.members):
         known = group.targets.get(member_id, NO_TARGET)
@@ -61,8 +64,8 @@ def _targets(group: Group, request: InstallRequest) -> Iterator[tuple[str, Targe
 
 
 def check_assignment(base: Base, members: list[MemberAssignment]) -> None:
-    """LegalAgainst (A4, A7): every partition of the base once, each to a member of it that subscribes to its
-    topic. Raises RequestRejected with INVALID_ASSIGNMENT."""
+    """LegalAgainst (A4, A7): the assignment has every partition of the base once, each for a member that
+    subscribes to its topic. Raises RequestRejected with INVALID_ASSIGNMENT."""
     owners: dict[Partition, str] = {}
     seen: set[str] = set()
     for member_id, partitions, _, _ in members:
@@ -81,8 +84,8 @@ def check_assignment(base: Base, members: list[MemberAssignment]) -> None:
 
 
 def check_classic_metadata(group: Group, members: list[MemberAssignment]) -> None:
-    """M4: a member of the classic protocol gets its metadata as the bytes of user data, so it must be base64.
-    Raises RequestRejected with INVALID_ASSIGNMENT."""
+    """M4: a member of the classic protocol gets its metadata as user data, which are bytes, so the metadata
+    must be base64. Raises RequestRejected with INVALID_ASSIGNMENT."""
     for member_id, _, _, metadata in members:
         if member_id not in group.classic:
             continue

@@ -1,4 +1,4 @@
-"""The computation of a target by a member, of which there is no record, as `load` takes it (`volatile`)."""
+"""The computation of a target by a member in the form of `load` (`volatile`): no record has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coordinator.core.errors import BadInput
 
 
 def volatile_computation(computation: Computation) -> Json:
-    """{"computation": {"chosen", "deadlineMs", "tried", "prepared"}}, or nothing where nobody computes."""
+    """{"computation": {"chosen", "deadlineMs", "tried", "prepared"}}, or nothing where no member computes."""
     if computation == IDLE:
         return {}
     shown = {
@@ -24,8 +24,8 @@ def volatile_computation(computation: Computation) -> Json:
 
 
 def check_prepared(group: Group, epoch: int) -> None:
-    """BadInput where an assignment is prepared from another epoch than the group can have had: an install
-    would make that the assignment epoch."""
+    """BadInput where an assignment was prepared from an epoch that the group cannot have had: an install
+    would set the assignment epoch to it."""
     if not group.assignment_epoch <= epoch <= group.epoch:
         raise BadInput(
             f"an assignment of {group.id!r} is prepared from epoch {epoch}, but the assignment epoch is "
@@ -34,7 +34,7 @@ def check_prepared(group: Group, epoch: int) -> None:
 
 
 def restored(given: Json, group: Group, shift_ms: int) -> Computation:
-    """The computation that is given in the form above. BadInput where it is none of this group."""
+    """The computation in the form above. BadInput where the group cannot have it."""
     where = f"the computation of {group.id!r}"
     fields.known(given, ("chosen", "deadlineMs", "tried", "prepared"), where)
     chosen = fields.text(given, "chosen", where)

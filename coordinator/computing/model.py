@@ -1,6 +1,6 @@
 """State of the computation of a target by one of a group's members (A5). All of it is volatile.
 
-It stays in the terms of the specification: `chosen`, `prepared` (there is a base), `tried`.
+The names are those of the specification: `chosen`, `prepared` (there is a base), `tried`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 class Base(NamedTuple):
-    """BaseOf (A6): what PrepareAssignment returned, and what an assignment is judged against."""
+    """BaseOf (A6): the answer of PrepareAssignment, against which an assignment is checked."""
 
     epoch: int
     subscribed: Mapping[str, frozenset[str]]
@@ -20,19 +20,19 @@ class Base(NamedTuple):
     partitions: Mapping[str, int]
     """Topic id -> how many partitions it has."""
     body: Json
-    """The answer, which another PrepareAssignment is given again."""
+    """The body of the answer, for repeated PrepareAssignment requests."""
 
 
 class Computation(NamedTuple):
-    """Nobody is chosen: nothing is in flight."""
+    """A computation in which no member is chosen: nothing is in flight."""
 
     chosen: str = ""
     deadline_ms: int | None = None
-    """When another member is chosen; it counts from when the chosen one was told."""
+    """The time at which another member is chosen; the time-out starts when the chosen member is told."""
     base: Base | None = None
-    """None until it has prepared."""
+    """None until the chosen member has prepared."""
     tried: frozenset[str] = frozenset()
-    """The members that were chosen before for the target that is due, and were too late."""
+    """The members that were chosen before for the due target, and were too late."""
 
 
 IDLE: Final = Computation()

@@ -1,4 +1,5 @@
-"""Offers of members: are the versions of a request compatible with those of the others (A8, H4)?"""
+"""Checks of a member's offered assignors: are the versions compatible with the other members' offers (A8,
+H4)?"""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from coordinator.core.errors import ErrorCode, RequestRejected
 
 def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None) -> None:
     """OverlapsNone (A8). Raises RequestRejected with UNSUPPORTED_ASSIGNOR for an assignor whose versions
-    overlap with those of none of the others who offer it; `place_of` is whose place the member takes (S1).
+    overlap with the versions of no other member that offers it; `place_of` is the member whose place the
+    sender takes (S1).
 
     Metadata of members that use the classic protocol has the version -1 (M4): INVALID_REQUEST for an assignor
-    that cannot read it, whatever its name, where there is any.
+    that cannot read that version, whatever its name, where the group has such metadata.
     """
     for offer in request.client_assignors or ():
         _check_classic(group, {request.member_id, place_of}, offer)
@@ -37,8 +39,8 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
 
 
 def _check_classic(group: Group, own: Set[str | None], offer: ClientAssignor) -> None:
-    """M4: metadata of any name counts, of all but who joins, and whose place it takes. Raises RequestRejected
-    with INVALID_REQUEST."""
+    """M4: the metadata of all members counts, whatever its name, but not that of the sender and of the member
+    whose place it takes. Raises RequestRejected with INVALID_REQUEST."""
     for member_id in sorted(group.classic - own):
         offered = group.members[member_id].metadata.client_assignors
         if offer.minimum_version > CLASSIC_VERSION and any(known.metadata_bytes for known in offered):

@@ -1,4 +1,4 @@
-"""ConsumerGroupPrepareAssignment (A5, A9, A10): the chosen member is given what its assignor needs."""
+"""ConsumerGroupPrepareAssignment (A5, A9, A10): the chosen member gets the input of its assignor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coordinator.core.step import Env, Result, Step
 
 
 def chosen_group(group: Group | None, request: ComputeRequest) -> Group:
-    """ComputationError (A9): the group that the request may compute for. Raises RequestRejected, in KIP-848's
+    """ComputationError (A9): the group that the sender may compute for. Raises RequestRejected, in KIP-848's
     order."""
     if not request.group_id:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "GroupId is empty; name the group.")
@@ -51,7 +51,8 @@ def chosen_group(group: Group | None, request: ComputeRequest) -> Group:
 
 
 def prepare_assignment(env: Env, group: Group | None, request: ComputeRequest, now_ms: int) -> Result:
-    """PrepareAssignment: a second one is given the same again, whatever the group has become since (A6)."""
+    """PrepareAssignment: a repeated request gets the same answer again, however the group has changed since
+    (A6)."""
     step = Step(env, chosen_group(group, request), now_ms)
     base = step.computation.base or base_of(step.group)
     step.compute_by(step.computation._replace(base=base))
@@ -60,7 +61,7 @@ def prepare_assignment(env: Env, group: Group | None, request: ComputeRequest, n
 
 
 def base_of(group: Group) -> Base:
-    """BaseOf: the group as it is. Members and their partitions are sorted, topics by name."""
+    """BaseOf: the group at this moment. Members and their partitions are sorted, topics by name."""
     metadata = {member_id: member.metadata for member_id, member in sorted(group.members.items())}
     name = selected(metadata)
     topics = topics_to_wire(group.metadata)
@@ -78,7 +79,7 @@ def base_of(group: Group) -> Base:
 
 
 def from_body(body: Json) -> Base:
-    """The part of a member's answer that its assignment is judged by."""
+    """The part of the prepared answer against which its assignment is checked."""
     return Base(
         epoch=body["groupEpoch"],
         subscribed={
@@ -110,7 +111,7 @@ def _member(group: Group, member_id: str, metadata: MemberMetadata, name: str) -
 
 
 def prepare_error(code: ErrorCode, message: str) -> Json:
-    """An error and nothing else."""
+    """A response with an error and no other data."""
     return {
         **install_error(code, message),
         "groupEpoch": 0,
@@ -121,5 +122,5 @@ def prepare_error(code: ErrorCode, message: str) -> Json:
 
 
 def install_error(code: ErrorCode, message: str) -> Json:
-    """An error of ConsumerGroupInstallAssignment, which has nothing else to say."""
+    """A response of ConsumerGroupInstallAssignment with an error; the response has no other data."""
     return {"throttleTimeMs": 0, "errorCode": int(code), "errorMessage": message or None}

@@ -27,7 +27,7 @@ class PrepareRequest(NamedTuple):
 
 
 class MemberAssignment(NamedTuple):
-    """One member's part of an assignment, as it was given."""
+    """One member's part of an assignment, as the request has it."""
 
     member_id: str
     partitions: list[Partition]

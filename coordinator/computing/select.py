@@ -1,4 +1,5 @@
-"""Which client-side assignor computes the target of a group, and which member runs it (A1, A5, A8)."""
+"""The choice of the client-side assignor that computes the target of a group, and of the member that runs it
+(A1, A5, A8)."""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ Members = Mapping[str, MemberMetadata]
 
 
 def offer_of(member: MemberMetadata, name: str) -> ClientAssignor | None:
-    """The member's offer of that name; none is there twice (H3)."""
+    """The member's offer with that name; a name is offered at most once (H3)."""
     return next((offer for offer in member.client_assignors if offer.name == name), None)
 
 
 def covering(members: Members, name: str) -> list[str]:
-    """Covering (A8): who can read the metadata of every one of some members, by id; nobody if one does not
-    offer it."""
+    """Covering (A8): the members that can read the metadata of all given members, by id; none if a member
+    does not offer the assignor."""
     offers = {member_id: offer_of(member, name) for member_id, member in members.items()}
     known = {member_id: offer for member_id, offer in offers.items() if offer is not None}
     if len(known) < len(members):
@@ -33,8 +34,8 @@ def covering(members: Members, name: str) -> list[str]:
 
 
 def selected(members: Members) -> str:
-    """Selected (A1): of what all members offer and one can run, the one with the least sum of places in their
-    lists, then by name. "" for none: the assignor is the coordinator's, by vote."""
+    """Selected (A1): of the assignors that all members offer and a member can run, the one with the least sum
+    of ranks in their lists, then by name. "" for none: then the members vote for a server-side assignor."""
     first = next(iter(members.values()), None)
     if first is None:
         return ""
@@ -43,22 +44,22 @@ def selected(members: Members) -> str:
 
 
 def rank(members: Members, name: str) -> int:
-    """Rank (A1): the sum of the places of an assignor in the lists of members, all of whom offer it."""
+    """Rank (A1): the sum of an assignor's places in the lists of the members, all of which offer it."""
     return sum([offer.name for offer in member.client_assignors].index(name) for member in members.values())
 
 
 def by_member(step: Step) -> bool:
-    """ClientSide: is the target that is due for a member to compute? Connect groups do it otherwise (W1)."""
+    """ClientSide: does a member compute the due target? Connect groups have their own rule (W1)."""
     if step.env.client_side:
         return False
     return step.epoch > step.assignment_epoch and bool(selected(step.metadata_of_members()))
 
 
 def settle(step: Step, gone: Set[str] = frozenset()) -> None:
-    """Settle (A5): someone is chosen exactly while a member must compute the target that is due.
+    """Settle (A5): a member is chosen exactly while a member must compute the due target.
 
-    A member that has prepared goes on, whatever the group has become (A6); `gone` are members that just
-    went away (S1).
+    A member that has prepared continues, however the group changes (A6); `gone` are members that just went
+    away (S1).
     """
     if step.env.client_side:
         return
@@ -93,7 +94,7 @@ def _present(step: Step, gone: Set[str]) -> set[str]:
 
 
 def choose(computation: Computation, eligible: list[str]) -> Computation:
-    """Choose who computes (A5): the first member by id. A member that timed out is retried last."""
+    """Choose (A5): the member that computes, the first by id. A member that timed out is retried last."""
     untried = [member_id for member_id in eligible if member_id not in computation.tried]
     if untried:
         return Computation(untried[0], tried=computation.tried)
@@ -101,7 +102,7 @@ def choose(computation: Computation, eligible: list[str]) -> Computation:
 
 
 def should_compute(step: Step, member_id: str) -> bool:
-    """Is the member the one that computes? From when it is told, it has its rebalance time-out (A5)."""
+    """Tell if the member is the one that computes. Its rebalance time-out starts when it is told to (A5)."""
     computation = step.computation
     if computation.chosen != member_id:
         return False
@@ -112,7 +113,7 @@ def should_compute(step: Step, member_id: str) -> bool:
 
 
 def computation_timeout(step: Step) -> None:
-    """ComputationTimeout (A5): another member is chosen. The late one stays what it is: only its session
+    """ComputationTimeout (A5): another member is chosen. The late member stays in the group: only its session
     fences it."""
     computation = step.computation
     tried = computation.tried | {computation.chosen}

@@ -1,4 +1,5 @@
-"""A Connect group as JSON: the whole state that a step may have changed, and what of it no record holds."""
+"""A Connect group as JSON: the whole state that a step may have changed, and apart from it the state that no
+record holds."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from coordinator.core.fields import Json
 from coordinator.core.timers import Due, armed_timers
 
 ASSIGNMENT: Final = "assignment"
-"""The timer of the chosen worker, which is to install a target in time (W1)."""
+"""The timer of the chosen worker, which must install a target in time (W1)."""
 
 
 def timers_of(group: Group, work: Work, assignment_ms: int | None) -> list[Due]:
-    """All that are armed: those of every group, and that of who computes."""
+    """The armed timers: those of every group, and that of the computing worker."""
     timers = armed_timers(group)
     if assignment_ms is not None and work.chosen and target_is_due(group):
         timers.append(Due(assignment_ms, group.id, ASSIGNMENT, work.chosen))
@@ -88,7 +89,7 @@ def _prepared(prepared: Prepared | None) -> Json | None:
 
 
 def volatile_of(group: Group, work: Work, assignment_ms: int | None) -> Json:
-    """The state that no record holds, as `restore` takes it."""
+    """The state that no record holds, in the form of `restore`."""
     return {
         "emptyDeadlineMs": group.empty_deadline_ms,
         "assignmentDeadlineMs": assignment_ms,
@@ -108,7 +109,7 @@ def volatile_of(group: Group, work: Work, assignment_ms: int | None) -> Json:
 
 
 def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int) -> tuple[Work, int | None]:
-    """Give a group that its records leave what they do not hold. BadInput where it is no such state."""
+    """Give a group its state that no record holds. BadInput where the JSON is no such state."""
     where = f"volatile Connect group {group.id!r}"
     fields.known(given, ("emptyDeadlineMs", "assignmentDeadlineMs", "chosen", "prepared", "members"), where)
     members = fields.mapping(given, "members", where)

@@ -1,8 +1,8 @@
-"""Requests to and events of a Connect group, by the names of spec/Connect.tla.
+"""Requests to and events of a Connect group, with the names of spec/Connect.tla.
 
 Step 1 and step 3 of the heartbeat are those of a consumer group (heartbeat.py, reconcile.py). Only step 2
-differs: no target is computed here, but installed by the worker that was chosen (W1, W4). The draft's case
-studies are in traces/golden/connect, step by step (W3).
+differs: the coordinator computes no target; the chosen worker installs one (W1, W4). The draft's case studies
+are in traces/golden/connect, step by step (W3).
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from coordinator.core.step import Env, Result
 
 @dataclass(slots=True)
 class Worked:
-    """One step of a Connect group: what it does to the state of every group, and to what is its own."""
+    """One step of a Connect group: its effect on the state that every group has, and on the state that only
+    Connect groups have."""
 
     result: Result
     work: Work
@@ -58,7 +59,7 @@ def connect_group_heartbeat(
 ) -> Worked:
     """HandleWorker (W1): one valid request. Raises RequestRejected.
 
-    A worker that has joined and waits for the first target with it sends epoch 0 again.
+    A worker that has joined, and waits for the first target that has it, sends epoch 0 again.
     """
     member = None if group is None else group.members.get(request.member_id)
     instance_id, request = request.instance_id, request._replace(instance_id=None)
@@ -77,8 +78,9 @@ def connect_group_heartbeat(
 
 
 def name_instance(group: Group, result: Result, request: HeartbeatRequest, instance_id: str | None) -> None:
-    """W4: the instance id that a worker gives is in its record, and is told to the assignor. It has no other
-    meaning: a worker keeps its own id (spec/Connect.tla, 3), so that no epoch is bumped for it."""
+    """W4: the instance id that a worker gives is in its record, and the assignor gets it. The id has no other
+    meaning: a worker keeps its own member id (spec/Connect.tla, 3), so that a new instance id bumps no
+    epoch."""
     known = group.members.get(request.member_id)
     of_worker = MEMBER_METADATA, group.id, request.member_id
     for index, record in enumerate(result.records):
@@ -100,8 +102,8 @@ def name_instance(group: Group, result: Result, request: HeartbeatRequest, insta
 
 
 def check_common(group: Group, result: Result, member_id: str) -> None:
-    """W1: a join or another list of assignors leaves one that all workers offer. Raises RequestRejected with
-    UNSUPPORTED_ASSIGNOR where there is none."""
+    """W1: after a join, or another list of assignors, all workers must still offer one assignor in common.
+    Raises RequestRejected with UNSUPPORTED_ASSIGNOR where they do not."""
     updates = [
         record.value.metadata
         for record in result.records
@@ -122,7 +124,8 @@ def check_common(group: Group, result: Result, member_id: str) -> None:
 
 
 def follow_work(group: Group, result: Result, work: Work) -> Worked:
-    """FollowWork (W2): what those who are gone had in the target is lost; choose who computes (W1)."""
+    """FollowWork (W2): the target of workers that are gone is lost work; then choose the computing worker
+    (W1)."""
     records = [record for record in result.records if isinstance(record, Record)]
     metadata = group.metadata
     workers = workers_of(group)
@@ -149,8 +152,8 @@ def follow_work(group: Group, result: Result, work: Work) -> Worked:
 
 
 def choose(work: Work, workers: Workers) -> Work:
-    """Choose (W1): who is chosen stays so while it reads the metadata of all, or has prepared; else the first
-    by id of those that do."""
+    """Choose (W1): the chosen worker stays chosen while it can read the metadata of all workers, or has
+    prepared; else the first by id of those that can read it."""
     computing = who_may_compute(workers)
     if work.chosen in (computing if work.prepared is None else workers):
         return work
@@ -160,7 +163,7 @@ def choose(work: Work, workers: Workers) -> Work:
 def lost_records(
     group_id: str, before: Mapping[Partition, str], after: Mapping[Partition, str]
 ) -> Iterator[ConnectRecord]:
-    """The difference, by worker; who has lost nothing any more has no record."""
+    """The records of changed lost work, by worker; a worker without lost work has no record."""
     for worker in sorted({*before.values(), *after.values()}):
         resources = lost_by(after, worker)
         if resources != lost_by(before, worker):
@@ -168,7 +171,7 @@ def lost_records(
 
 
 def _epochs(group: Group, result: Result) -> tuple[int, int]:
-    """Group and assignment epoch after a step that installs nothing."""
+    """The group epoch and the assignment epoch after a step that installs nothing."""
     epochs = [record.value.epoch for record in result.records if isinstance(record.value, GroupEpoch)]
     return (epochs[-1] if epochs else group.epoch), group.assignment_epoch
 
@@ -201,11 +204,11 @@ def prepare_assignment(group: Group | None, work: Work, request: PrepareRequest)
 
 
 def install_assignment(group: Group | None, work: Work, request: InstallRequest) -> Worked:
-    """InstallAssignment (W4): the target is that of the epoch that it was computed from, whatever
-    happened since. Raises RequestRejected.
+    """InstallAssignment (W4): the target has the epoch from which it was computed, whatever has happened
+    since. Raises RequestRejected.
 
-    Workers that have left meanwhile get nothing. An assignor that failed leaves everybody's part as it is,
-    and the metadata with it.
+    Workers that have left meanwhile get nothing. An assignor that failed changes no worker's part, and no
+    metadata.
     """
     current = check_computes(group, work, request.member_id, request.member_epoch)
     prepared = work.prepared
@@ -237,7 +240,8 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
 
 
 def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
-    """ValidTarget (W4): known resources, each at most once, to workers that were there."""
+    """ValidTarget (W4): known resources, each at most once, for workers that were in the group at
+    PrepareAssignment."""
     seen: set[Partition] = set()
     for worker, resource in request.target:
         connector, task = resource
@@ -252,5 +256,6 @@ def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
 
 
 def choose_another(group: Group, work: Work) -> Work:
-    """ChooseAnother (W1): the chosen worker did not install in time; it is not fenced."""
+    """ChooseAnother (W1): the chosen worker did not install in time; the coordinator chooses another and does
+    not fence it."""
     return work._replace(chosen=next_worker(who_may_compute(workers_of(group)), work.chosen), prepared=None)

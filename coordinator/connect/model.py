@@ -1,4 +1,4 @@
-"""State of a Connect group beside that of a consumer group: `work` of spec/Connect.tla (W1, W2)."""
+"""State of a Connect group beside the state of a consumer group: `work` of spec/Connect.tla (W1, W2)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from coordinator.computing.select import covering, rank, selected
 from coordinator.consumer.model import Group, MemberMetadata, Partition, Partitions, Topics
 
 Workers = Mapping[str, MemberMetadata]
-"""Worker -> what it said of itself."""
+"""Worker -> its reported metadata."""
 
 
 class Prepared(NamedTuple):
-    """The state from which PrepareAssignment was answered: an install is judged by it (W4). Volatile."""
+    """The state from which PrepareAssignment was answered: an install is checked against it (W4).
+    Volatile."""
 
     epoch: int
     workers: frozenset[str]
@@ -22,14 +23,14 @@ class Prepared(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The group's `targets` have the workers that the target was computed for; the reasons are in the
-    members' metadata."""
+    """State of the work. The group's `targets` have the workers for which the target was computed; the
+    reasons are in the members' metadata."""
 
     chosen: str = ""
-    """The worker that computes the target, "" where there is none (W1). Volatile."""
+    """The worker that computes the target, "" for none (W1). Volatile."""
     prepared: Prepared | None = None
     lost: Mapping[Partition, str] = {}
-    """Work of workers that have gone, until somebody else has it (W2)."""
+    """Work of workers that have gone, until other workers have it (W2)."""
 
 
 NO_WORK: Final = Work()
@@ -41,12 +42,12 @@ def lost_by(lost: Mapping[Partition, str], worker: str) -> Partitions:
 
 
 def target_is_due(group: Group) -> bool:
-    """TargetIsDue (E2): the group has moved on since its target was computed."""
+    """TargetIsDue (E2): the group epoch is ahead of the epoch of the target."""
     return group.epoch > group.assignment_epoch
 
 
 def is_there(metadata: Topics, resource: Partition) -> bool:
-    """IsThere: whether a group's connectors have it."""
+    """IsThere: tell if a group's connectors include this resource."""
     connector, task = resource
     return connector in metadata and task < metadata[connector].partitions
 
@@ -63,21 +64,22 @@ def common_assignors(workers: Workers) -> set[str]:
 
 
 def assignor_name(workers: Workers) -> str | None:
-    """The assignor that the target is computed with (W1): of those that all workers offer the one with the
-    least sum of places in their lists, then the first by name. One that some worker can run for all comes
-    first (A1). None where a log has workers that have none in common."""
+    """The assignor that computes the target (W1): of those that all workers offer, the one with the least sum
+    of ranks in their lists, then the first by name. An assignor that some worker can run for all comes first
+    (A1). None where the workers of a log have no assignor in common."""
     if name := selected(workers):
         return name
     return min(common_assignors(workers), key=lambda name: (rank(workers, name), name), default=None)
 
 
 def who_may_compute(workers: Workers) -> list[str]:
-    """Covering (W1): those whose assignor reads what every other one may write, by id; if none does, all."""
+    """Covering (W1): the workers whose assignor can read the metadata of all others, by id; all workers if
+    none can."""
     name = assignor_name(workers)
     return (covering(workers, name) if name is not None else []) or sorted(workers)
 
 
 def next_worker(workers: list[str], worker: str) -> str:
-    """NextWorker (W1): the next by id, the first after the last."""
+    """NextWorker (W1): the next worker by id; after the last the first."""
     later = [other for other in workers if other > worker]
     return min(later or workers)

@@ -1,7 +1,7 @@
-"""The records of a Connect group (P1): KIP-848's layout under names of their own, and one for lost work (W2),
-which the draft has no place for.
+"""The records of a Connect group (P1): KIP-848's layout under names of their own, and one record for lost
+work (W2), which the draft does not have.
 
-Each value is that of a consumer group's record, but for the form of connectors and tasks (wire.py).
+Each value is that of a consumer group's record, except for the form of connectors and tasks (wire.py).
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ NAMES: Final = {
     TARGET_MEMBER: "ConnectGroupTargetAssignmentMember",
     CURRENT_ASSIGNMENT: "ConnectGroupCurrentMemberAssignment",
 }
-"""The record types of a consumer group, and what they are here."""
+"""The record types of a consumer group -> their names in a Connect group."""
 KINDS: Final = {**{ours: shared for shared, ours in NAMES.items()}, LOST: LOST}
-"""By types of records of Connect groups, those of consumer groups; with the type for lost work."""
+"""Record types of Connect groups -> those of consumer groups; with the type for lost work."""
 
 
 class Lost(NamedTuple):
-    """Value of ConnectGroupLostAssignment: what a worker had that has gone, and nobody has now."""
+    """Value of ConnectGroupLostAssignment: the work that a worker had when it left, and that no worker has
+    now."""
 
     resources: Partitions
 
@@ -95,7 +96,7 @@ def _value_to_wire(value: Value | Lost) -> Json:
 
 
 def _target_to_wire(target: Target, resources: Partitions) -> Json:
-    """Work with the error and the metadata of the assignor that has given it."""
+    """Work with the error and the metadata of its assignor."""
     return {
         "error": target.error,
         "connectorsAndTasks": wire.to_wire(resources),
@@ -125,7 +126,7 @@ def connectors_to_wire(tasks: Mapping[str, int]) -> list[Json]:
 
 
 def connect_from_wire(source: Mapping[str, object]) -> ConnectRecord:
-    """The record that the JSON stands for. BadInput where it is none."""
+    """The record in the JSON. BadInput where the JSON is no such record."""
     key = fields.mapping(source, "key", "a record")
     kind = fields.text(key, "type", "a record's key")
     where = f"a {kind} record"
@@ -191,7 +192,7 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
 
 
 def shared_record(record: ConnectRecord) -> Record | None:
-    """A record as a record of a consumer group; None for lost work."""
+    """The record as a record of a consumer group; None for lost work."""
     if record.type == LOST or isinstance(record.value, Lost):
         return None
     return Record(record.type, record.group_id, record.member_id, record.value)

@@ -1,5 +1,5 @@
-"""ConnectGroupHeartbeat, ConnectGroupPrepareAssignment and ConnectGroupInstallAssignment (W4), read from JSON
-and judged as far as no group is needed for it."""
+"""ConnectGroupHeartbeat, ConnectGroupPrepareAssignment and ConnectGroupInstallAssignment (W4), read from
+JSON, and the checks that need no group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY_CONNECTOR: Final = ".*"
 
 
 class WorkerHeartbeat(NamedTuple):
-    """ConnectGroupHeartbeat, as the heartbeat of a member that subscribes to every connector."""
+    """ConnectGroupHeartbeat, read as the heartbeat of a member that subscribes to every connector."""
 
     group_id: str
     principal: str
@@ -36,15 +36,15 @@ class PrepareRequest(NamedTuple):
 
 
 class AssignorData(NamedTuple):
-    """Data of the assignor for one worker beside its work."""
+    """The assignor's data for one worker, beside the worker's part of the target."""
 
     version: int
     metadata: str
 
 
 class InstallRequest(NamedTuple):
-    """ConnectGroupInstallAssignment; `target` has each resource as often as it is given to somebody,
-    `assignor_data` what the assignor sends to each worker that is named."""
+    """ConnectGroupInstallAssignment. `target` repeats a resource that is given twice; `assignor_data` has the
+    assignor's data for each worker that the request names."""
 
     group_id: str
     principal: str
@@ -93,7 +93,7 @@ def _heartbeat(body: Mapping[str, Any], client: tuple[str, str, str]) -> WorkerH
 
 
 def assignor_given(given: object) -> ClientAssignor:
-    """An assignor as a worker offers it: the draft has other names for its version and metadata."""
+    """A worker's offer of an assignor: the draft has other names for its version and metadata."""
     source = dict(fields.as_object(given, "an entry of clientAssignors"))
     for name, ours in (("version", "metadataVersion"), ("metadata", "metadataBytes")):
         if name in source:
@@ -153,13 +153,13 @@ CONNECT_APIS: Final = {api: (0, 0) for api in _PARSERS}
 
 
 def parse_connect(api: str, client: Mapping[str, Any], body: Json) -> ConnectRequest:
-    """The request that this is; BadInput for what the schema cannot express."""
+    """The parsed request; BadInput for what the schema cannot express."""
     return _PARSERS[api](body, client_of(client))
 
 
 def validate(request: ConnectRequest, waits: bool) -> None:
-    """W4, H3, H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR. To a worker that waits
-    for its first target epoch 0 is not the first heartbeat: what has not changed is left out (H7)."""
+    """W4, H3, H4. Raises RequestRejected with INVALID_REQUEST or UNSUPPORTED_ASSIGNOR. For a worker that
+    waits for its first target, epoch 0 is not the first heartbeat: it leaves unchanged fields out (H7)."""
     if not isinstance(request, WorkerHeartbeat):
         if not request.group_id or not request.member_id or request.member_epoch < 0:
             sentence = "GroupId and MemberId must be given, and a MemberEpoch from 0 on."
@@ -189,7 +189,7 @@ def member_epoch_too_low(request: HeartbeatRequest) -> str | None:
 
 
 def resource_repeated(request: HeartbeatRequest) -> str | None:
-    """Each owned connector or task once."""
+    """H3: the heartbeat names each owned connector or task once."""
     if len(request.topic_partitions) == len(request.owned or ()):
         return None
     return "ConnectorsAndTasks names a connector or task twice; name each once."

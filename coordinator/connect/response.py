@@ -12,11 +12,12 @@ from coordinator.core.errors import ErrorCode
 from coordinator.core.fields import Json
 
 GONE: Final = -1
-"""Member epoch of a worker that PrepareAssignment tells of, but that is not there."""
+"""The member epoch, in PrepareAssignment's answer, of a worker that is not in the group any more."""
 
 
 def heartbeat_response(shared: Json, compute: bool) -> Json:
-    """The answer to a consumer group's heartbeat in the draft's form; `compute` says to compute (W1)."""
+    """The answer of a consumer group's heartbeat in the draft's form; `compute` tells the worker to compute
+    (W1)."""
     assignment = shared["assignment"]
     if assignment is not None:
         assigned = frozenset(
@@ -42,7 +43,7 @@ def heartbeat_response(shared: Json, compute: bool) -> Json:
 
 
 def heartbeat_error(code: ErrorCode, message: str) -> Json:
-    """A heartbeat that is refused."""
+    """The response of a heartbeat that is refused."""
     refused = _error(code, message)
     return {
         **refused,
@@ -54,12 +55,13 @@ def heartbeat_error(code: ErrorCode, message: str) -> Json:
 
 
 def prepare_error(code: ErrorCode, message: str) -> Json:
-    """No group state for this worker."""
+    """The response with an error, and without the group's state."""
     return {**_error(code, message), "groupEpoch": 0, "assignorName": None, "connectors": [], "members": []}
 
 
 def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
-    """PreparedWorkers (W2): every worker with its part of the target, then who has gone with what it lost."""
+    """PreparedWorkers (W2): every worker with its part of the target, then workers that have gone with their
+    lost work."""
     workers = workers_of(group)
     name = assignor_name(workers)
     members = [
@@ -95,7 +97,7 @@ def prepare_response(group: Group, lost: Mapping[Partition, str]) -> Json:
 
 
 def _selected(metadata: MemberMetadata, name: str | None) -> Json | None:
-    """The entry of a worker for the selected assignor; None if the workers have none in common."""
+    """A worker's entry for the selected assignor; None if the workers have no assignor in common."""
     offer = next((one for one in metadata.client_assignors if one.name == name), None)
     if offer is None:
         return None
@@ -103,7 +105,7 @@ def _selected(metadata: MemberMetadata, name: str | None) -> Json | None:
 
 
 def install_response(code: ErrorCode = ErrorCode.NONE, message: str | None = None) -> Json:
-    """Tell if the target was installed."""
+    """The response of an install: success, or an error."""
     return _error(code, message)
 
 

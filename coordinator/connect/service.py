@@ -1,7 +1,7 @@
 """The Connect groups of a coordinator: requests, events, time and fail-over around the handlers (W1).
 
-A group is that of a consumer group, whose records and timers it has, and its work (model.py). Connectors come
-as topics do: one with n partitions is a connector with n - 1 tasks (spec/Connect.tla, 11).
+A Connect group is a consumer group, with its records and timers, and its work (model.py). Connectors are
+represented as topics: a connector with n - 1 tasks is a topic with n partitions (spec/Connect.tla, 11).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ConnectGroups:
         self.groups: dict[str, Group] = {}
         self._work: dict[str, Work] = {}
         self._assignment_ms: dict[str, int] = {}
-        """When the chosen worker of a group must have installed a target."""
+        """The time by which a group's chosen worker must have installed a target."""
         self._timers = Timers()
         self._envs: tuple[Env, Env] | None = None
 
@@ -62,7 +62,8 @@ class ConnectGroups:
         now_ms: int,
     ) -> Json:
         """Handle one request. `admit` raises RequestRejected for a group that the client may not use;
-        `others` are groups of another kind. No request of a worker waits, and workers bring their ids."""
+        `others` are groups of another kind. Requests of workers never wait, and workers bring their own
+        ids."""
         group_id = request.group_id
         try:
             admit(group_id)
@@ -80,7 +81,7 @@ class ConnectGroups:
         return worked.response or {}
 
     def _waits(self, request: ConnectRequest) -> bool:
-        """Waits (W1): has the worker joined, and waits for the first target that is computed with it?"""
+        """Waits (W1): has the worker joined, without a target so far that was computed with it?"""
         group = self.groups.get(request.group_id)
         if group is None or not isinstance(request, WorkerHeartbeat):
             return False
@@ -101,7 +102,7 @@ class ConnectGroups:
             raise RequestRejected(ErrorCode[dialect.OtherKindError], f"Group {group_id} is a Connect group.")
 
     def _env(self, env: Env) -> Env:
-        """The environment of the shared handlers: connectors for topics, targets that workers compute."""
+        """The environment of the shared handlers: connectors as topics, and targets that workers compute."""
         if self._envs is None or self._envs[0] is not env:
             topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
             self._envs = env, dataclasses.replace(env, topics=topics, client_side=True)
@@ -133,9 +134,10 @@ class ConnectGroups:
             self._timers.arm(due)
 
     def _follow_assignment(self, group: Group, now_ms: int, anew: bool = False) -> None:
-        """W1: whoever is chosen has its rebalance time-out from when a target is due, or it is chosen.
+        """W1: the chosen worker's rebalance time-out starts when a target becomes due, or when the worker is
+        chosen.
 
-        A worker that should be gone but that the log keeps is waited for until the log is asked again:
+        A worker that should be removed but that the log keeps is waited for until the log is tried again:
         otherwise workers that cannot be removed would be chosen in circles.
         """
         chosen = self._work[group.id].chosen
@@ -152,8 +154,8 @@ class ConnectGroups:
     # Events
 
     def notice_topics(self, env: Env, now_ms: int) -> list[Worked]:
-        """E1: what groups make of the connectors and tasks of `env`; it becomes visible by `show`. A group
-        that cannot follow (`follows`) is left out."""
+        """E1: the groups' reaction to the connectors and tasks of `env`; it becomes visible by `show`. A
+        group that cannot follow (`follows`) is left out."""
         ours = self._env(env)
         steps = [
             handlers.follow_work(group, notice_topics(ours, group, now_ms), self._work[group_id])
@@ -178,7 +180,7 @@ class ConnectGroups:
         return timers_of(group, self._work[group_id], self._assignment_ms.get(group_id))
 
     def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
-        """Let a timer run out. False: the log refused, and it is put off for a moment."""
+        """Let a timer run out. False: the log refused, and the timer runs out again a moment later."""
         ours, group, work = self._env(env), self.groups[due.group_id], self._work[due.group_id]
         if due.timer == ASSIGNMENT:
             self._work[group.id] = handlers.choose_another(group, work)
@@ -207,7 +209,7 @@ class ConnectGroups:
         self._delete(self.groups[group_id], offsets, log, env, now_ms)
 
     def _delete(self, group: Group, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
-        """E5: the group goes, and takes its offsets along. AppendFailed where the log refuses."""
+        """E5: delete the group and its offsets. AppendFailed where the log refuses."""
         result = delete_group(self._env(env), group, now_ms)
         worked = handlers.follow_work(group, result, self._work[group.id])
         append_deletion(log, offsets, group.id, worked.records, env.config.max_batch_bytes)
@@ -226,7 +228,7 @@ class ConnectGroups:
         )
 
     def volatile(self, group: str | None) -> Json:
-        """The state that `load` takes: of one group or of all."""
+        """The state in the form of `load`: of one group or of all."""
         return {
             name: volatile_of(one, self._work[name], self._assignment_ms.get(name))
             for name, one in sorted(self.groups.items())
@@ -234,8 +236,8 @@ class ConnectGroups:
         }
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: become what the log gives back: lost work is there, who computes is chosen anew, and all timers
-        are armed."""
+        """P2: restore the groups of the log: lost work is kept, the computing worker is chosen anew, and all
+        timers are armed."""
         ours = [record for record in records if isinstance(record, ConnectRecord)]
         shared = [one for one in map(shared_record, ours) if one is not None]
         self.groups = groups_from(shared, 0)
@@ -257,7 +259,7 @@ class ConnectGroups:
         self._arm_all()
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
-        """Give groups what a coordinator's volatile state says of them. BadInput where it is none."""
+        """Give groups their part of a coordinator's volatile state. BadInput where it is no such state."""
         shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
         given = fields.mapping(volatile, "connect", "volatile") if "connect" in volatile else {}
         for name in given:
@@ -277,7 +279,7 @@ class ConnectGroups:
 
 
 def refusal(request: ConnectRequest, code: ErrorCode, message: str) -> Json:
-    """A response that is nothing but an error."""
+    """A response with an error and no other data."""
     if isinstance(request, WorkerHeartbeat):
         return heartbeat_error(code, message)
     if isinstance(request, PrepareRequest):

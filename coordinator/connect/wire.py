@@ -3,7 +3,7 @@
     [{"connectors": ["A"], "tasks": [{"connectorId": "A", "taskId": 1}]}]
 
 Where a consumer group has partition n of a topic, a Connect group has task n of a connector, and for n = 0
-the connector itself: ("A", 0), ("A", 1). Nothing at all is the empty list.
+the connector itself: ("A", 0), ("A", 1). The empty list means no connectors and no tasks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def to_wire(resources: Partitions) -> list[Json]:
 
 
 def resources_given(value: object, where: str) -> list[Partition]:
-    """The connectors and tasks that the list names, each as often as it does. BadInput where it is none."""
+    """The connectors and tasks of the list, repeated ones included. BadInput where the list is malformed."""
     resources: list[Partition] = []
     for entry in fields.items({where: value}, where, where):
         source = fields.as_object(entry, where)
@@ -40,7 +40,7 @@ def resources_given(value: object, where: str) -> list[Partition]:
 
 
 def from_wire(value: object, where: str) -> Partitions:
-    """The set that the list stands for; BadInput where it names a connector or task twice."""
+    """The connectors and tasks of the list as a set; BadInput where the list repeats one of them."""
     resources = resources_given(value, where)
     if len(set(resources)) != len(resources):
         raise BadInput(f"{where} names a connector or task twice")

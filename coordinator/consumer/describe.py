@@ -1,4 +1,4 @@
-"""A group as JSON: what ConsumerGroupDescribe shows, and what else a step may have changed."""
+"""A group as JSON: the fields of ConsumerGroupDescribe, and all other state that a step may have changed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from coordinator.migration.phases import phase
 def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
     """The whole state of a group, lists sorted; a group that does not exist is Dead and empty.
 
-    Partitions are in their normal form (wire.py); `deadlineMs` is on the coordinator's clock. `configs` are
-    the group's own; only if it has some they are there (D1).
+    Partitions are in their normal form (wire.py); `deadlineMs` is on the coordinator's clock. `configs` has
+    the group's own configurations, and is left out where the group has none (D1).
     """
     own = {"configs": dict(configs)} if configs else {}
     return {
@@ -35,8 +35,8 @@ def describe_group(group: Group, configs: Mapping[str, int]) -> Json:
 
 
 def describe_computation(computation: Computation) -> Json:
-    """The state of a client-side computation (A5): the chosen member, what it was given (null before it has
-    prepared), and the members that timed out. Empty where no member computes."""
+    """The state of a client-side computation (A5): the chosen member, the answer that it got (null before it
+    has prepared), and the members that timed out. Empty where no member computes."""
     if computation == IDLE:
         return {}
     base = computation.base
@@ -77,7 +77,7 @@ def _describe_member(group: Group, member_id: str) -> Json:
 
 
 def _of_client_assignors(metadata: MemberMetadata, target: Target) -> Json:
-    """The assignors of a member (A1) and the user data of its target, where there are some."""
+    """The assignors of a member (A1) and the user data of its target, if the member has any."""
     shown: Json = {}
     if metadata.client_assignors:
         shown["clientAssignors"] = [assignor_to_wire(assignor) for assignor in metadata.client_assignors]
@@ -93,7 +93,7 @@ def _of_classic(member: Member) -> Json:
 
 
 def _member_state(group: Group, member: Member, target: frozenset[tuple[str, int]]) -> str:
-    """Kafka's names: what the member waits for, if anything."""
+    """The member's state by Kafka's names: stable, or the event that the member waits for."""
     if member.revoking:
         return "UNREVOKED_PARTITIONS"
     if member.epoch == group.assignment_epoch and member.assigned != target:

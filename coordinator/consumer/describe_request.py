@@ -20,7 +20,7 @@ NOT_REQUESTED: Final = -(2**31)
 """AuthorizedOperations of a request that does not ask for them."""
 
 OPERATION_BITS: Final[dict[Operation, int]] = {"READ": 3, "DELETE": 6, "DESCRIBE": 8}
-"""Kafka's number of each operation that there is on a group: its bit in AuthorizedOperations."""
+"""Kafka's number of each operation on a group: its bit in AuthorizedOperations."""
 
 _WHERE: Final = "ConsumerGroupDescribe"
 
@@ -138,7 +138,7 @@ def _describe_member(group: Group, member_id: str, member: Member, names: Mappin
 
 
 def _assignment(shown: Target, names: Mapping[str, str]) -> Json:
-    """A topic that is deleted has no name any more: an empty one."""
+    """Partitions with the names of their topics; a deleted topic has an empty name."""
     return {
         "topicPartitions": [
             {**entry, "topicName": names.get(entry["topicId"], "")}

@@ -3,8 +3,8 @@
 1. UpdateMember (membership.py)  2. UpdateTarget (target.py)  3. Reconcile (reconcile.py)
 
 Every heartbeat takes its member as far as the others allow, so that a group converges on heartbeats alone
-(R8). An acknowledgement is only an epoch and owned partitions; that no older heartbeat can pass for one is
-the network's part (R9).
+(R8). An acknowledgement has only an epoch and owned partitions; the network must ensure that no older
+heartbeat passes for an acknowledgement (R9).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from coordinator.core.step import Env, Result, Step, Timer, Volatile
 from coordinator.migration.phases import rejoined
 
 Kind = Literal["join", "keep", "current", "retry"]
-"""How an accepted request was understood: (re)join as a fresh member, rejoin that keeps, heartbeat, retry."""
+"""The kind of an accepted request: (re)join as a fresh member, rejoin that keeps, heartbeat, retry."""
 
 
 def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRequest, now_ms: int) -> Result:
-    """One valid request to one group (None where it does not exist). Raises RequestRejected."""
+    """One valid request to one group (None where the group does not exist). Raises RequestRejected."""
     if group is not None:
         check_versions(group, request, returns_to(group, request))
         if refuses_first(env, group, request):
@@ -83,7 +83,8 @@ def consumer_group_heartbeat(env: Env, group: Group | None, request: HeartbeatRe
 
 
 def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
-    """Join (H1): a member id that the group does not have. Its owned partitions mean nothing."""
+    """Join (H1): a member id that the group does not have. The owned partitions of the request are
+    ignored."""
     step = Step(env, group, now_ms)
     metadata = new_member_metadata(request)
     add_member(step, request.member_id, metadata)
@@ -91,14 +92,15 @@ def join(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Resu
 
 
 def refuses_first(env: Env, group: Group, request: HeartbeatRequest) -> bool:
-    """FullGroupRefuses (H5): is the size of the group looked at before all else of the request?"""
+    """FullGroupRefuses (H5): does the size of the group come before all other checks of the request?"""
     if env.dialect.FullGroupRefuses == "newcomers" and request.instance_id in group.instances:
         return False
     return env.dialect.FullGroupRefuses != "joins" and request.member_epoch >= JOIN_EPOCH
 
 
 def check_size(env: Env, group: Group, request: HeartbeatRequest) -> None:
-    """Full (H5). Raises RequestRejected with GROUP_MAX_SIZE_REACHED where one more would be too many."""
+    """Full (H5). Raises RequestRejected with GROUP_MAX_SIZE_REACHED where the group has no place for another
+    member."""
     if request.member_id not in group.members and len(group.members) >= env.config.group_max_size:
         raise RequestRejected(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
@@ -108,7 +110,7 @@ def check_size(env: Env, group: Group, request: HeartbeatRequest) -> None:
 
 
 def return_member(env: Env, group: Group, place_of: str, request: HeartbeatRequest, now_ms: int) -> Result:
-    """Return (S1): a join with the instance id of a member that is away; it owns nothing any more."""
+    """Return (S1): a join with the instance id of a member that is away; the new process owns nothing."""
     step = Step(env, group, now_ms)
     metadata = returning_member(env.dialect, group.members[place_of].metadata, request)
     take_place(step, place_of, request.member_id, metadata)
@@ -116,7 +118,7 @@ def return_member(env: Env, group: Group, place_of: str, request: HeartbeatReque
 
 
 def rejoin(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
-    """Rejoin (H1): memberEpoch 0 from a member of the group; its former incarnation is replaced."""
+    """Rejoin (H1): memberEpoch 0 from a member of the group; the request replaces its former incarnation."""
     member = group.members[request.member_id]
     departure = env.dialect.RejoinOfLiveMember
     if departure == "fenced" and not is_retry(
@@ -131,7 +133,7 @@ def rejoin(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Re
 
 
 def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Result:
-    """Leave (H2): whatever epoch the member had."""
+    """Leave (H2): accepted whatever the member's epoch."""
     step = Step(env, group, now_ms)
     remove_member(step, request.member_id)
     step.result.response = leave_response(answered_member_id(env.dialect, request), LEAVE_EPOCH)
@@ -141,7 +143,8 @@ def leave(env: Env, group: Group, request: HeartbeatRequest, now_ms: int) -> Res
 def leave_temporarily(
     env: Env, group: Group, member: Member, request: HeartbeatRequest, now_ms: int
 ) -> Result:
-    """LeaveTemporarily (H2, S1): keeps its place and what it was assigned until the session times out."""
+    """LeaveTemporarily (H2, S1): the member keeps its place and its assignment until the session times
+    out."""
     if member.metadata.instance_id != request.instance_id:
         raise RequestRejected(
             ErrorCode.UNKNOWN_MEMBER_ID,
@@ -155,7 +158,7 @@ def leave_temporarily(
 
 
 def heartbeat(env: Env, group: Group, member: Member, request: HeartbeatRequest, now_ms: int) -> Result:
-    """Heartbeat: of the current epoch, a retry of the previous one (H6), or fenced (H5)."""
+    """Heartbeat: with the current epoch, a retry with the previous epoch (H6), or fenced (H5)."""
     kind: Kind = "current"
     if request.member_epoch != member.epoch:
         if not is_retry(env, member, group.targets.get(request.member_id, NO_TARGET), request):
@@ -167,7 +170,7 @@ def heartbeat(env: Env, group: Group, member: Member, request: HeartbeatRequest,
 
 
 def is_retry(env: Env, member: Member, target: Target, request: HeartbeatRequest) -> bool:
-    """IsRetry (H6): the answer that moved the member to its epoch was lost, and it asks again."""
+    """IsRetry (H6): the member sends its previous epoch, because the answer with the current one was lost."""
     if request.member_epoch != member.previous_epoch or member.epoch == AWAY:
         return False
     if env.dialect.RetrySubsetOf == "assigned":
@@ -192,9 +195,11 @@ def _fenced(request: HeartbeatRequest) -> str:
 
 
 def acknowledges_revocation(dialect: Dialect, member: Member, request: HeartbeatRequest, kind: Kind) -> bool:
-    """Acknowledges (R1): reports what it owns, at its current epoch, nothing that is being revoked.
+    """Acknowledges (R1): the request has the current epoch, and reports owned partitions without any that is
+    being revoked.
 
-    Where a revocation may have moved the member to its epoch (AcknowledgedEpoch), the one before will do.
+    Where a revocation may move the member to its epoch (AcknowledgedEpoch), the previous epoch acknowledges,
+    too.
     """
     if kind == "current" or (kind == "retry" and dialect.AcknowledgedEpoch == "next"):
         return request.owned is not None and not request.owned & member.revoking
@@ -209,7 +214,7 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
     acknowledges = acknowledges_revocation(step.env.dialect, member, request, kind)
     epoch = step.assignment_epoch
     if step.env.client_side and member_id not in step.targets:
-        epoch = member.epoch  # it waits for a target that was computed with it (W1)
+        epoch = member.epoch  # the worker waits for a target that was computed with it (W1)
     new = reconcile(
         step.env.dialect,
         step.group,
@@ -247,9 +252,10 @@ def accept(step: Step, member: Member, request: HeartbeatRequest, kind: Kind) ->
 def now_acknowledged(
     member: Member, new: Reconciled, target: Target, request: HeartbeatRequest, kind: Kind
 ) -> bool:
-    """NowAcknowledged (R5): has the member reported exactly what it was told last?
+    """NowAcknowledged (R5): has the member reported exactly the assignment that it was sent last?
 
-    An assignor's error or metadata is news, too (News): it is sent until the member has reported again.
+    An assignor's error or metadata is news, too (News): the response repeats it until the member has reported
+    again.
     """
     if kind in ("join", "keep") or new.assigned != member.assigned:
         return False
@@ -265,8 +271,9 @@ def _arm_timers(
 ) -> None:
     """H8: every accepted request starts the session anew.
 
-    R4: a revocation has its time from the first request to revoke; one that follows an acknowledgement
-    counts anew; one that only grew does not, unless what waited (RevocationRestart) is added.
+    R4: the time-out of a revocation starts with the first response that asks for it. A revocation after an
+    acknowledgement starts the time-out again. A revocation that only grew does not, unless partitions are
+    added that had waited (RevocationRestart).
     """
     timers, dialect = step.result.timers, step.env.dialect
     timers.append(Timer("session", member_id, step.now_ms + step.env.session_timeout_ms(step.group.id)))
@@ -294,7 +301,8 @@ def _assignment(
     kind: Kind,
     acknowledged: bool,
 ) -> Json | None:
-    """SendsAssignment and Pending (R3, R5): the assignment as long as the member must hear of it."""
+    """SendsAssignment and Pending (R3, R5): the assignment of the response, or None where the member has it
+    already."""
     dialect = step.env.dialect
     converged = new.epoch == step.assignment_epoch and not new.revoking
     if dialect.AssignmentSent == "until-acknowledged":

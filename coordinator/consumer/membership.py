@@ -1,4 +1,4 @@
-"""Step 1 of the heartbeat, UpdateMember: members come, change and go (E1, H1, H2, H8)."""
+"""Step 1 of the heartbeat, UpdateMember: members join, change and leave (E1, H1, H2, H8)."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def add_member(step: Step, member_id: str, metadata: MemberMetadata) -> None:
 
 
 def reported_by(request: HeartbeatRequest, known: MemberMetadata) -> MemberMetadata:
-    """ReportedBy (H7): what the request gives replaces what is known; absent says unchanged.
+    """ReportedBy (H7): the fields of the request replace the known ones; an absent field means unchanged.
 
-    An empty regular expression says that there is none any more. A member has assignors of one side: those
-    that it offers take the place of the server-side one, and the other way round (H3).
+    An empty regular expression removes the expression. A member has assignors of one side: offered
+    client-side assignors replace the server-side one, and the other way round (H3).
     """
     server_side = None if request.client_assignors else known.server_assignor
     client_side = () if request.server_assignor is not None else known.client_assignors
@@ -86,8 +86,9 @@ def update_subscription(step: Step, member_id: str, known: MemberMetadata, reque
 
 
 def bumps_group_epoch(dialect: Dialect, known: MemberMetadata, metadata: MemberMetadata) -> bool:
-    """BumpsGroupEpoch, OffersChanged (E1): subscription and assignors, with reasons and metadata, bump the
-    group epoch; all else a member says does not, nor what an assignor of the classic protocol adds (M2)."""
+    """BumpsGroupEpoch, OffersChanged (E1): a new subscription or new assignors, with their reasons and
+    metadata, bump the group epoch. No other field does, nor metadata that an assignor of the classic protocol
+    adds (M2)."""
     return (
         (metadata.subscription, metadata.regex) != (known.subscription, known.regex)
         or _offers(metadata) != _offers(known)
@@ -96,12 +97,13 @@ def bumps_group_epoch(dialect: Dialect, known: MemberMetadata, metadata: MemberM
 
 
 def _offers(metadata: MemberMetadata) -> tuple[ClientAssignor, ...]:
-    """The offers that count: user data of the classic protocol may be another at each rejoin."""
+    """The offers that count: user data of the classic protocol may change at each rejoin, and does not
+    count."""
     return metadata.client_assignors if metadata.classic is None else ()
 
 
 def preference_changed(step: Step) -> bool:
-    """PreferenceChanged (E1): where that is what counts of the assignors that members name."""
+    """PreferenceChanged (E1): has the preferred assignor changed? False in dialects without this rule."""
     if step.env.dialect.AssignorChangeBumps != "if-preferred":
         return False
     assignors = step.env.assignors
@@ -111,7 +113,8 @@ def preference_changed(step: Step) -> bool:
 
 
 def rack_counts(step: Step, known: MemberMetadata | None, metadata: MemberMetadata) -> bool:
-    """E1: is another rack another input of the assignor? So it is for one that looks at racks (A2)."""
+    """E1: does another rack change the input of the assignor? Only for an assignor that looks at racks
+    (A2)."""
     if known is None or metadata.rack_id == known.rack_id:
         return False
     members = step.metadata_of_members()
@@ -131,12 +134,12 @@ def write_member(step: Step, member_id: str, metadata: MemberMetadata, bumps: bo
 
 
 def remove_member(step: Step, member_id: str) -> None:
-    """RemoveMember: it left, was fenced or timed out. Its partitions are free at once (E1, E2)."""
+    """RemoveMember: a member that left, was fenced or timed out. Its partitions are free at once (E1, E2)."""
     remove_members(step, [member_id])
 
 
 def remove_members(step: Step, member_ids: Collection[str]) -> None:
-    """RemoveMember of some at once: one bump (E1)."""
+    """RemoveMember of several members at once: one bump of the group epoch (E1)."""
     dialect = step.env.dialect
     members = dict(step.metadata_of_members())
     for member_id in member_ids:
@@ -155,15 +158,15 @@ def remove_members(step: Step, member_ids: Collection[str]) -> None:
 
 
 def session_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
-    """SessionTimeout (H8): no heartbeat for the session timeout; the member is removed."""
+    """SessionTimeout (H8): no heartbeat came within the session time-out; the member is removed."""
     step = Step(env, group, now_ms)
     remove_member(step, member_id)
     return step.result
 
 
 def rebalance_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> Result:
-    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed. So is one that
-    uses the classic protocol and did not rejoin, or send its SyncGroup, in time (M2)."""
+    """RebalanceTimeout (R4): a revocation was not acknowledged in time; the member is removed. A member that
+    uses the classic protocol, and did not rejoin or send its SyncGroup in time, is removed, too (M2)."""
     step = Step(env, group, now_ms)
     remove_member(step, member_id)
     return step.result
@@ -177,8 +180,8 @@ def computation_timeout(env: Env, group: Group, member_id: str, now_ms: int) -> 
 
 
 def delete_group(env: Env, group: Group, now_ms: int) -> Result:
-    """DeleteGroup (E5 DEAD): the group was empty for the configured time; nothing of it is left, nor the
-    target of a member that is not there, which a log that was changed by hand may have."""
+    """DeleteGroup (E5 DEAD): the group was empty for the configured time. All of its records are deleted,
+    also the target of a member that does not exist, as a log that was changed by hand may have."""
     step = Step(env, group, now_ms)
     for member_id in sorted(group.targets):
         step.write(TARGET_MEMBER, member_id, None)
@@ -194,4 +197,4 @@ TIMEOUTS: Final = {
     "sync": rebalance_timeout,
     "computation": computation_timeout,
 }
-"""Timer's name -> the function that runs when that timer of a member runs out."""
+"""Timer's name -> the function that runs when this timer of a member runs out."""

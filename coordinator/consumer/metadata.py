@@ -1,4 +1,4 @@
-"""The cluster's topics, and what a group records of those that its members subscribe to (E1)."""
+"""The cluster's topics, and the group's record of those that its members subscribe to (E1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coordinator.core.step import Env, Result, Step
 
 
 def create_topic(topics: Topics, name: str, image: TopicImage) -> Topics:
-    """The topics with a new one. A topic of the same name and another id is replaced (T2)."""
+    """The topics with a new topic. A topic of the same name and another id is replaced (T2)."""
     for other, known in topics.items():
         if known.id == image.id:
             raise BadInput(f"topic {name!r} cannot have the id {image.id}: topic {other!r} has it")
@@ -20,7 +20,7 @@ def create_topic(topics: Topics, name: str, image: TopicImage) -> Topics:
 
 
 def add_partitions(topics: Topics, name: str, partitions: int) -> Topics:
-    """The topics, one of them with more partitions. BadInput for fewer: partitions never go away."""
+    """The topics, with more partitions in one of them. BadInput for fewer: Kafka never removes partitions."""
     known = topics[name]
     if partitions < known.partitions:
         raise BadInput(f"topic {name!r} has {known.partitions} partitions and never fewer")
@@ -28,7 +28,7 @@ def add_partitions(topics: Topics, name: str, partitions: int) -> Topics:
 
 
 def delete_topic(topics: Topics, name: str) -> Topics:
-    """The topics without that one; BadInput where it does not exist."""
+    """The topics without this topic; BadInput where it does not exist."""
     if name not in topics:
         raise BadInput(f"there is no topic {name!r} to delete")
     return {other: image for other, image in topics.items() if other != name}
@@ -50,7 +50,8 @@ def refresh_group(step: Step, changed: bool) -> None:
         step.metadata = metadata
         step.epoch = step.epoch + 1 if step.epoch else step.env.dialect.FirstGroupEpoch
         if not step.assignment_epoch and by_member(step):
-            # No member's epoch may be 0, so an empty target comes before the one that a member computes.
+            # No member's epoch may be 0, so the group gets an empty target before the one that a member
+            # computes.
             step.assignment_epoch = step.epoch
             step.epoch += 1
     elif not step.epoch:
@@ -68,7 +69,7 @@ def write_group(step: Step) -> None:
 
 
 def notice_topics(env: Env, group: Group, now_ms: int) -> Result:
-    """NoticeTopics (E1): bump the group if its topics changed, and compute what target is due."""
+    """NoticeTopics (E1): bump the group epoch if the group's topics changed, and compute the due target."""
     step = Step(env, group, now_ms)
     if env.dialect.MetadataChange == "at-once":
         refresh_group(step, changed=False)

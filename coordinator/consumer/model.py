@@ -54,7 +54,8 @@ Subscription = tuple[frozenset[str], str | None]
 """Topic names, and a regular expression of RE2 or None (T1)."""
 
 AWAY: Final = -2
-"""The epoch of a static member that left for a while, and what it sends to say so (S1, H2)."""
+"""The epoch of a static member that left for a while, which is also the epoch in its leave request (S1,
+H2)."""
 
 
 class ClientAssignor(NamedTuple):
@@ -77,7 +78,7 @@ class ClassicMetadata(NamedTuple):
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, str], ...]
-    """Names and metadata in its order of preference; bytes are text in base64."""
+    """Names and metadata in the member's order of preference; bytes are text in base64."""
 
 
 class MemberMetadata(NamedTuple):
@@ -93,13 +94,13 @@ class MemberMetadata(NamedTuple):
     rebalance_timeout_ms: int
     server_assignor: str | None
     client_assignors: tuple[ClientAssignor, ...] = ()
-    """The first is the one that it prefers most (A1)."""
+    """The client-side assignors; the member prefers the first (A1)."""
     classic: ClassicMetadata | None = None
-    """Only for a member that uses the classic protocol (M1)."""
+    """Present only for a member that uses the classic protocol (M1)."""
 
 
 class Target(NamedTuple):
-    """One member's part of the target assignment; `error` is not 0 while the assignor failed.
+    """One member's part of the target assignment; `error` is not 0 while the assignor fails.
 
     Only client-side assignors have metadata for their members.
     """
@@ -111,12 +112,13 @@ class Target(NamedTuple):
 
 
 Given = tuple[tuple[int, Partitions], ...]
-"""By member epoch, what a member was given at it and holds still (PartitionEpochs)."""
+"""Member epoch -> the partitions that the member was given at that epoch and still holds
+(PartitionEpochs)."""
 
 NO_TARGET: Final = Target(NOTHING, 0)
 
 UNKNOWN_METADATA: Final = MemberMetadata(None, None, "", "", frozenset(), None, 0, None)
-"""Stands for the record that is read later: after compaction a member's records come in any order."""
+"""The placeholder for a record that is read later: after compaction a member's records come in any order."""
 
 
 @dataclass(slots=True)
@@ -125,30 +127,32 @@ class Member:
 
     metadata: MemberMetadata
     epoch: int = 0
-    """The epoch of the assignment that it uses (E3); never decreases while this incarnation lives (E4).
-    AWAY while a static member is gone for a while (S1)."""
+    """The epoch of the assignment that the member uses (E3); it never decreases while this incarnation lives
+    (E4). AWAY while a static member is gone for a while (S1)."""
     held: Partitions = NOTHING
-    """assigned and revoking together: everything that the member may own (R7)."""
+    """Assigned and revoking partitions together: all partitions that the member may own (R7)."""
     previous_epoch: int = 0
     """The epoch before; 0 where there was none (H6). Volatile."""
     revoking: Partitions = NOTHING
-    """Told to give up, not acknowledged yet (R1). Volatile."""
+    """Partitions that the member was told to give up, and has not acknowledged yet (R1). Volatile."""
     acknowledged: bool = False
-    """Has the member reported exactly what it was told last (R5)? Volatile."""
+    """Has the member reported exactly the assignment that it was sent last (R5)? Volatile."""
     session_deadline_ms: int = 0
     rebalance_deadline_ms: int | None = None
     """Armed exactly while `revoking` is not empty (R4)."""
     assigned: Partitions = NOTHING
     """Partitions that the member may use: held, and not being revoked."""
     join_deadline_ms: int | None = None
-    """By when a member that uses the classic protocol must rejoin: armed exactly while it has to (M2)."""
+    """The time by which a member that uses the classic protocol must rejoin: armed exactly while it must
+    (M2)."""
     given: Given = ()
-    """When it was given what it holds, where the dialect keeps that (O2)."""
+    """The epochs at which the member was given its partitions, where the dialect keeps them (O2)."""
     sync_deadline_ms: int | None = None
-    """By when it must send its SyncGroup: armed from its JoinGroup to then (M2)."""
+    """The time by which the member must send its SyncGroup: armed from its JoinGroup to its SyncGroup
+    (M2)."""
 
     def deadline_ms(self, timer: str) -> int | None:
-        """When one of its timers runs out; None where it is not armed."""
+        """The time at which one of the member's timers runs out; None where the timer is not armed."""
         if timer == "session":
             return self.session_deadline_ms
         if timer == "rebalance":
@@ -168,28 +172,30 @@ class Group:
     members: dict[str, Member] = field(default_factory=dict)
     targets: dict[str, Target] = field(default_factory=dict)
     owners: dict[Partition, str] = field(default_factory=dict)
-    """Partition -> the member that holds it: an index of `members`, so that no heartbeat reads them all."""
+    """Partition -> the member that holds it: an index of `members`, so that a heartbeat does not read all
+    members."""
     instances: dict[str, str] = field(default_factory=dict)
-    """Instance id -> the member that has it (S1): an index of `members`."""
+    """Instance id -> its member (S1): an index of `members`."""
     classic: set[str] = field(default_factory=set)
     """The members that use the classic protocol (M1): an index of `members`."""
     subscriptions: dict[Subscription, int] = field(default_factory=dict)
-    """Each different subscription -> how many members have it: an index of `members`."""
+    """Each different subscription -> its number of members: an index of `members`."""
     empty_deadline_ms: int | None = None
-    """When the group is deleted; armed exactly while it has no members (E5)."""
+    """The time at which the group is deleted; armed exactly while it has no members (E5)."""
     target_computed_ms: int | None = None
-    """When the last target was computed. Volatile; only TargetMayLag reads it."""
+    """The time at which the last target was computed. Volatile; only TargetMayLag reads it."""
     computation: Computation = IDLE
-    """The computation of the target that is due, by a member (A5). Volatile."""
+    """The computation of the due target by a member (A5). Volatile."""
 
 
 def exists(group: Group) -> bool:
-    """Tell if any record of the group is left; one of which none is does not exist (E5 DEAD)."""
+    """Tell if the group exists: some record of it is left (E5 DEAD)."""
     return bool(group.epoch or group.assignment_epoch or group.members or group.targets or group.metadata)
 
 
 def held_by_others(group: Group, among: Partitions, own: tuple[str, ...]) -> Partitions:
-    """HeldByOthers: what of `among` no one but the members `own` can be given now (R3, R7)."""
+    """HeldByOthers: the partitions of `among` that other members hold, `own` aside, so that they cannot be
+    given now (R3, R7)."""
     owner = group.owners.get
     return frozenset(partition for partition in among if owner(partition) not in (None, *own))
 

@@ -21,9 +21,9 @@ _LOG: Final = logging.getLogger(__name__)
 def notice_everywhere(
     env: Env, groups: Mapping[str, Group], offsets: Offsets, deleted: bool, now_ms: int
 ) -> list[Result]:
-    """E1: what groups make of the topics of `env`; T2: their offsets too, if some are `deleted`.
+    """E1: the groups' reaction to the topics of `env`; T2: their offsets too, if topics were `deleted`.
 
-    A group that cannot follow (`follows`) is left out, and keeps none of the others.
+    A group that cannot follow (`follows`) is left out, and holds up no other group.
     """
     results = []
     for group_id in sorted(groups.keys() | offsets.keys()):
@@ -36,9 +36,10 @@ def notice_everywhere(
 
 
 def follows(group_id: str, batch: Sequence[AnyRecord], limit_bytes: int) -> bool:
-    """Tell if a group can follow the topics: not where its batch is too large (P4). A warning says so.
+    """Tell if a group can follow the topics: not where its batch would be too large (P4). A warning is logged
+    then.
 
-    Then the group stays as the log has it, until topics change again, a request changes the group, or a new
+    Such a group stays as the log has it, until topics change again, a request changes the group, or a new
     coordinator loads it.
     """
     try:

@@ -1,7 +1,7 @@
 """PartitionEpochs (O2): the member epoch at which a member was given each partition that it holds.
 
-A commit with an older member epoch than the member's is accepted if all its partitions were given no later
-than that. Only where the dialect has it: nothing is kept or recorded otherwise.
+A commit with an older member epoch is accepted if the member was given all partitions of the commit at that
+epoch or before. Only some dialects have this: the others keep and record nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ NOTHING_GIVEN: Final[Given] = ()
 def given_at(
     dialect: Dialect, member: Member | None, epoch: int, assigned: Partitions, revoking: Partitions
 ) -> Given:
-    """GivenAt: what the member keeps keeps its epoch, what is new has `epoch`; so has what it gave up and is
-    given again at once. A static member that leaves for a while (S1) has held its partitions since 0."""
+    """GivenAt: partitions that the member keeps keep their epoch, new ones get `epoch`; a partition that was
+    given up and is given again at once is new, too. A static member that leaves for a while (S1) has held its
+    partitions since 0."""
     if not dialect.PartitionEpochs:
         return NOTHING_GIVEN
     held = assigned | revoking
@@ -37,7 +38,8 @@ def given_at(
 
 
 def held_since(member: Member, epoch: int, partitions: Iterable[Partition]) -> bool:
-    """CommitErrorOf: does the member hold all of them, and was it given them no later than at `epoch`?"""
+    """CommitErrorOf: does the member hold all of the partitions, and was it given them at `epoch` or
+    before?"""
     since = {partition for at, given in member.given if at <= epoch for partition in given}
     return epoch < member.epoch and since.issuperset(partitions)
 

@@ -44,10 +44,12 @@ def reconcile(
     unsubscribed: Partitions = NOTHING,
     place_of: str | None = None,
 ) -> Reconciled:
-    """Reconcile `member` (which may not be in the group yet) with its target. Others are only read (R6).
+    """Reconcile `member` (which may not be in the group yet) with its target. Other members are only read
+    (R6).
 
-    `owned` is what the request reports, `unsubscribed` what is assigned of topics that it just gave up.
-    `place_of` is a member that was away and whose place this one takes (S1): what it held is free.
+    `owned` are the partitions that the request reports, `unsubscribed` the assigned ones of topics that the
+    request gives up. `place_of` is a member that was away and whose place this member takes (S1): its
+    partitions count as free.
     """
     if member.revoking and not acknowledges:
         return narrow_revocation(dialect, member, target, unsubscribed)
@@ -62,7 +64,7 @@ def reconcile(
 
 
 def asks_to_revoke(dialect: Dialect, surplus: Partitions, owned: Partitions | None) -> bool:
-    """AsksToRevoke (R1): must a member be told to revoke what it has too much?"""
+    """AsksToRevoke (R1): must the response tell the member to revoke its surplus?"""
     return dialect.RevocationAsked == "always" or owned is None or bool(owned & surplus)
 
 
@@ -80,7 +82,7 @@ def narrow_revocation(
 
 
 def revoke(dialect: Dialect, member: Member, keeps: Partitions, gives: Partitions) -> Reconciled:
-    """Revoke (R1): keeps its epoch until it has acknowledged what it gives up."""
+    """Revoke (R1): the member keeps its epoch until it has acknowledged that it gave the partitions up."""
     resets = dialect.PreviousEpochReset == "reconciliation"
     return Reconciled(member.epoch, member.epoch if resets else member.previous_epoch, keeps, gives)
 
@@ -88,7 +90,8 @@ def revoke(dialect: Dialect, member: Member, keeps: Partitions, gives: Partition
 def assign(
     dialect: Dialect, member: Member, assignment_epoch: int, target: Partitions, available: Partitions
 ) -> Reconciled:
-    """Assign (R2, R3): moves to the target epoch; what others hold of its target stays pending."""
+    """Assign (R2, R3): the member moves to the target epoch; partitions of its target that others hold stay
+    pending."""
     there = member.epoch == assignment_epoch
     reconciled = there and not member.revoking and member.assigned == target
     keeps = reconciled if dialect.PreviousEpochReset == "reconciliation" else there
@@ -107,7 +110,7 @@ def gave_up(step: Step, member_id: str, member: Member) -> Partitions:
 
 
 def record_changes(dialect: Dialect, member: Member, new: Reconciled) -> bool:
-    """Does the step change what the record of the member says (P1)?"""
+    """Tell if the step changes the member's record (P1)."""
     if new.epoch != member.epoch or new.assigned | new.revoking != member.held:
         return True
     if not dialect.RevocationRecorded:
@@ -116,8 +119,8 @@ def record_changes(dialect: Dialect, member: Member, new: Reconciled) -> bool:
 
 
 def write_current(step: Step, member_id: str, new: Reconciled, target: Target = NO_TARGET) -> None:
-    """The record of what a member holds (P1), and of what it is told to revoke where that is recorded; with
-    what else the member is told with it by the assignor that computed its target."""
+    """Write the record of a member's partitions (P1), with those to revoke where the dialect records them,
+    and with the data of the assignor that computed its target."""
     held = new.assigned | new.revoking if new.revoking else new.assigned
     value = CurrentAssignment(new.epoch, held, assignor_data=target._replace(partitions=NOTHING))
     if step.env.dialect.RevocationRecorded:

@@ -54,7 +54,7 @@ class PartitionMetadata(NamedTuple):
 
 
 class MemberUpdate(NamedTuple):
-    """Value of ConsumerGroupMemberMetadata (key 5); the group epoch is the one when written."""
+    """Value of ConsumerGroupMemberMetadata (key 5), with the group epoch of the time of writing."""
 
     group_epoch: int
     metadata: MemberMetadata
@@ -67,9 +67,10 @@ class AssignmentEpoch(NamedTuple):
 
 
 class CurrentAssignment(NamedTuple):
-    """Value of ConsumerGroupCurrentMemberAssignment (key 8): what the member holds, at its epoch.
+    """Value of ConsumerGroupCurrentMemberAssignment (key 8): the partitions that the member holds, and its
+    epoch.
 
-    The previous epoch and what it revokes are None where the dialect does not record them.
+    The previous epoch and the partitions to revoke are None where the dialect does not record them.
     """
 
     member_epoch: int
@@ -79,7 +80,7 @@ class CurrentAssignment(NamedTuple):
     assignor_data: Target = NO_TARGET
     """The assignor's error and metadata, for the member (H9)."""
     given: Given = NOTHING_GIVEN
-    """When it was given what it holds (PartitionEpochs)."""
+    """The epochs at which the member was given its partitions (PartitionEpochs)."""
 
 
 Value = GroupEpoch | PartitionMetadata | MemberUpdate | AssignmentEpoch | Target | CurrentAssignment
@@ -157,7 +158,8 @@ def _value_to_wire(value: Value) -> Json:
 
 
 def assignor_to_wire(assignor: ClientAssignor) -> Json:
-    """A client-side assignor as in a request (H10): a record has the same fields by the names of its own."""
+    """A client-side assignor with the fields of a request (H10): a record has the same fields under its own
+    names."""
     return {
         "name": assignor.name,
         "minimumVersion": assignor.minimum_version,
@@ -169,7 +171,7 @@ def assignor_to_wire(assignor: ClientAssignor) -> Json:
 
 
 def consumer_from_wire(source: Mapping[str, object]) -> Record:
-    """The record that the JSON stands for. BadInput where it is none."""
+    """The record in the JSON. BadInput where the JSON is no such record."""
     key = fields.mapping(source, "key", "a record")
     kind = fields.text(key, "type", "a record's key")
     where = f"a {kind} record"
@@ -248,7 +250,8 @@ def _assignor(entry: object, where: str) -> ClientAssignor:
 
 
 def _target(value: Mapping[str, object], where: str, partitions: Partitions = NOTHING) -> Target:
-    """A member's part of a target, or what it is told with it; the metadata may be left out."""
+    """Read a member's part of a target, or the assignor's data of an assignment; the metadata may be left
+    out."""
     return Target(
         partitions,
         fields.integer(value, "error", where, None),

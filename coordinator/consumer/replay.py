@@ -1,4 +1,4 @@
-"""Replaying the records of consumer groups: the only way a group's durable state changes."""
+"""Replay of the records of consumer groups: the only way in which a group's durable state changes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def _member(group: Group, member_id: str) -> Member:
 
 
 def _hold(group: Group, record: Record, epoch: int, held: Partitions) -> None:
-    """Set what a member holds. Compaction may show a former owner's release after its successor's gain."""
+    """Set the partitions that a member holds. After compaction the release of a former owner may come after
+    its successor's gain."""
     member_id = record.member_id or ""
     member = _member(group, member_id)
     for partition in member.held - held:
@@ -100,14 +101,14 @@ def _hold(group: Group, record: Record, epoch: int, held: Partitions) -> None:
 
 
 def _recorded(member: Member, previous_epoch: int, revoking: Partitions) -> None:
-    """RevocationRecorded: what is volatile in KIP-848's text."""
+    """RevocationRecorded: the fields that are volatile in KIP-848's text."""
     member.previous_epoch = previous_epoch
     member.revoking = revoking
     member.assigned = member.held - revoking
 
 
 def _set_metadata(group: Group, record: Record, metadata: MemberMetadata) -> None:
-    """Set what a member says about itself, and the indexes of it; order as in `_hold`."""
+    """Set a member's metadata, and the indexes of it; records may come in any order, as in `_hold`."""
     member_id = record.member_id or ""
     member = _member(group, member_id)
     old, subscriptions = member.metadata, group.subscriptions

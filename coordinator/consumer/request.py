@@ -19,7 +19,7 @@ LEAVE_EPOCH: Final = -1
 
 
 class HeartbeatRequest(NamedTuple):
-    """ConsumerGroupHeartbeat. None says absent, which is not the same as empty (H7)."""
+    """ConsumerGroupHeartbeat. None means absent, which is not the same as empty (H7)."""
 
     group_id: str
     member_id: str
@@ -27,7 +27,7 @@ class HeartbeatRequest(NamedTuple):
     instance_id: str | None
     rack_id: str | None
     rebalance_timeout_ms: int
-    """-1 says unchanged."""
+    """-1 means unchanged."""
     subscription: frozenset[str] | None
     regex: str | None
     server_assignor: str | None
@@ -37,9 +37,9 @@ class HeartbeatRequest(NamedTuple):
     client_host: str
     principal: str
     topic_names: list[str]
-    """`subscription` as it was given, with what is given twice."""
+    """`subscription` as the request has it, with repeated names."""
     topic_partitions: list[Partition]
-    """`owned` as it was given."""
+    """`owned` as the request has it, with repeated partitions."""
 
 
 _TEXT: Final = (str,)
@@ -81,7 +81,7 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
         if kind not in kinds:
             raise BadInput(f"{name!r} of {_WHERE} cannot be {fields.shown(value)}")
         if kind is str:
-            if not value.isascii():  # rare, and a call for each string costs time
+            if not value.isascii():  # rare, and a call for each string would cost time
                 fields.encodable(value, name, _WHERE)
         elif kind is int:
             fields.fits(value, 32, name, _WHERE)
@@ -111,7 +111,7 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
 
 
 def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssignor:
-    """An entry of ClientAssignors, or of what a record has of them; BadInput where it is none."""
+    """An entry of ClientAssignors, in a request or a record; BadInput where it is malformed."""
     source = fields.as_object(value, f"an entry of {where}")
     fields.known(source, _ASSIGNOR_FIELDS, where)
     bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}
@@ -133,7 +133,7 @@ def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
     """The sender of a request: client id, host and principal, "" where they are left out."""
     id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
     if type(id) is type(host) is type(principal) is str and (id + host + principal).isascii():
-        return id, host, principal  # nearly all
+        return id, host, principal  # nearly all requests
     for name, value in (("id", id), ("host", host), ("principal", principal)):
         if type(value) is not str:
             raise BadInput(f"{name!r} of client must be a string, not {fields.shown(value)}")

@@ -18,8 +18,8 @@ def answered_member_id(dialect: Dialect, request: HeartbeatRequest) -> str | Non
 def heartbeat_response(
     member_id: str | None, member_epoch: int, interval_ms: int, computes: bool, assignment: Json | None
 ) -> Json:
-    """An accepted join or heartbeat; `assignment` is null when there is nothing to tell (R5). `computes` says
-    that the member is to compute the target (A5)."""
+    """The response of an accepted join or heartbeat; `assignment` is null where the member has it already
+    (R5). `computes` tells the member to compute the target (A5)."""
     return {
         "throttleTimeMs": 0,
         "errorCode": 0,
@@ -52,8 +52,8 @@ def error_response(code: ErrorCode, message: str) -> Json:
 
 
 def assignment_to_wire(assigned: Partitions, pending: Partitions, target: Target) -> Json:
-    """Assignment: what the member may use, and what is its own but not released yet (R3); with the error and
-    the metadata of the assignor that computed its target."""
+    """The field Assignment: the partitions that the member may use, and those of its target that others have
+    not released yet (R3); with the error and the metadata of the assignor that computed the target."""
     return {
         "error": target.error,
         "assignedTopicPartitions": wire.to_wire(assigned),

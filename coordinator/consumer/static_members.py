@@ -31,9 +31,9 @@ from coordinator.core.step import Step, Timer, Volatile
 
 
 def returns_to(group: Group, request: HeartbeatRequest) -> str | None:
-    """Returns (S1): the member that is away and has the instance id of this join, if there is one.
+    """Returns (S1): the member that is away and has the instance id of this join; None if there is none.
 
-    One that uses the classic protocol cannot say that it leaves for a while: it is replaced (M1).
+    A member that uses the classic protocol cannot leave for a while: it is replaced (M1).
     """
     if request.member_epoch != JOIN_EPOCH or request.instance_id is None:
         return None
@@ -44,7 +44,7 @@ def returns_to(group: Group, request: HeartbeatRequest) -> str | None:
 
 
 def check_instance(dialect: Dialect, group: Group, request: HeartbeatRequest) -> None:
-    """InstanceError (S2): may the request carry its instance id? Raises RequestRejected."""
+    """InstanceError (S2): may this request carry its instance id? Raises RequestRejected where it may not."""
     if request.instance_id is None or returns_to(group, request) is not None:
         return
     holder = group.instances.get(request.instance_id)
@@ -70,7 +70,8 @@ def check_instance(dialect: Dialect, group: Group, request: HeartbeatRequest) ->
 
 
 def keep_place(step: Step, member_id: str, member: Member) -> None:
-    """KeepPlace (S1): the member is away; what it was told to revoke is free, the rest stays its own."""
+    """KeepPlace (S1): the member is away; partitions that it was told to revoke are free, the others stay its
+    own."""
     recorded = step.env.dialect.RevocationRecorded
     previous_epoch = member.previous_epoch if recorded else 0
     if recorded or (member.epoch, member.held) != (AWAY, member.assigned):
@@ -86,17 +87,18 @@ def keep_place(step: Step, member_id: str, member: Member) -> None:
 
 
 def returning_member(dialect: Dialect, place: MemberMetadata, request: HeartbeatRequest) -> MemberMetadata:
-    """ReturningMember (S1): what a member that returns to that place says of itself, and so has not yet."""
+    """ReturningMember (S1): the metadata of a member that returns to its place, with no epoch and no
+    partitions yet."""
     return (
         new_member_metadata(request) if dialect.ReturnLeftOut == "forgotten" else reported_by(request, place)
     )
 
 
 def take_place(step: Step, holder: str, member_id: str, metadata: MemberMetadata) -> None:
-    """TakePlace (S1): the member gets the target of `holder`, who was away, and may get what that one held.
+    """TakePlace (S1): the member gets the target of `holder`, which was away, and may get its partitions.
 
     The group epoch is bumped only if the subscription, the assignor or the topics differ (E1), or if the
-    member was in the group under another instance id: that one is removed.
+    member was in the group under another instance id: the member of that id is removed.
     """
     known = step.group.members[holder].metadata
     members = dict(step.metadata_of_members())

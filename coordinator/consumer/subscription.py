@@ -1,7 +1,7 @@
 """Subscriptions (T1): topic names, and a regular expression in RE2's syntax.
 
-RE2 takes time linear in the name, whatever the expression. A compiled expression takes up to 8 MB, so few
-are kept. The names that expressions match are kept for more of them, by the topics that the cluster has.
+RE2 takes time linear in the length of the name, whatever the expression. A compiled expression takes up to 8
+MB, so only few are kept. The matching names are kept for more expressions, by the topics of the cluster.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPTIONS.log_errors = False
 @lru_cache(maxsize=16)
 def _compiled(regex: str) -> Any:
     compiled = re2.compile(regex, _OPTIONS)
-    re2.purge()  # the library keeps 128 of its own
+    re2.purge()  # the library itself keeps 128
     return compiled
 
 
@@ -42,8 +42,8 @@ _SHARED: Final[WeakValueDictionary[int, frozenset[str]]] = WeakValueDictionary()
 def shared(names: frozenset[str]) -> frozenset[str]:
     """The names, as the one set that equal subscriptions share.
 
-    Ten thousand members that subscribe to the same thousand topics keep one set, not a gigabyte of them, and
-    whoever compares them sees at once that they are equal.
+    Ten thousand members that subscribe to the same thousand topics keep one set, not a gigabyte of copies,
+    and a comparison of two such sets takes no time.
     """
     known = _SHARED.get(hash(names))
     if known == names:

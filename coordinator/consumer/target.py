@@ -28,10 +28,11 @@ ASSIGNOR_FAILED: Final = 1
 def update_target(step: Step) -> None:
     """UpdateTarget (E2): compute the target if the group epoch has moved on, and write the difference (P1).
 
-    Where a member must compute it, one is chosen instead (A5).
+    Where a member must compute the target, a member is chosen instead (A5).
 
-    An assignor that fails leaves the target as it is; the assignment epoch advances all the same, and the
-    members are told through Assignment.Error (errata, KIP-848 427). Where members compute it, it comes later.
+    An assignor that fails leaves the target as it is. The assignment epoch advances all the same, and
+    Assignment.Error tells the members (errata, KIP-848 427). Where members compute the target, the target
+    comes later.
     """
     if step.env.client_side:
         return
@@ -65,7 +66,7 @@ def update_target(step: Step) -> None:
 
 
 def _write_first(step: Step) -> None:
-    """The empty target that a group begins with whose first one a member must compute (E3: errata)."""
+    """The empty first target of a group whose members compute its targets (E3: errata)."""
     if not step.group.epoch and step.assignment_epoch != step.env.dialect.initial_epoch:
         step.targets = dict.fromkeys(sorted(step.metadata_of_members()), NO_TARGET)
         for member_id, target in step.targets.items():
@@ -74,7 +75,7 @@ def _write_first(step: Step) -> None:
 
 
 def _lags(step: Step) -> bool:
-    """TargetMayLag: the last target was computed too short a time ago."""
+    """TargetMayLag: was the last target computed less than an interval ago?"""
     computed_ms = step.group.target_computed_ms
     if not step.env.dialect.TargetMayLag or computed_ms is None:
         return False
@@ -82,7 +83,8 @@ def _lags(step: Step) -> bool:
 
 
 def _assign(step: Step, members: Mapping[str, MemberMetadata]) -> GroupAssignment:
-    """The assignment of the script or of the selected assignor (A3); PartitionAssignorError if it fails."""
+    """The scripted assignment, or that of the selected assignor (A3); PartitionAssignorError if the assignor
+    fails."""
     if not members:
         return {}
     script = step.env.scripts.get(step.group.id)
@@ -117,6 +119,6 @@ def _assign(step: Step, members: Mapping[str, MemberMetadata]) -> GroupAssignmen
 def select_assignor(
     assignors: Mapping[str, PartitionAssignor], members: Iterable[MemberMetadata]
 ) -> PartitionAssignor:
-    """A1: the assignor that most members name; the first one configured if they tie or none votes."""
+    """A1: the assignor that most members name; the first configured one in a tie, or without any vote."""
     votes = Counter(member.server_assignor for member in members)
     return max(assignors.values(), key=lambda assignor: votes[assignor.name])

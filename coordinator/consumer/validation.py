@@ -1,8 +1,8 @@
-"""Errors of a ConsumerGroupHeartbeat before the group is looked at: H3 and H4, clause by clause.
+"""Checks of a ConsumerGroupHeartbeat that need no group: H3 and H4, clause by clause.
 
-A clause takes the request and returns what is wrong and how to mend it, or None. The first clause of the
-tables below that objects decides the answer; nothing changes then. The names are those of spec/Validation.tla
-where the specification has the clause.
+A clause takes the request and returns a sentence with the fault and its remedy, or None. The first clause of
+the tables below that finds a fault decides the answer, and nothing changes. Clauses have the names of
+spec/Validation.tla where the specification has them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from coordinator.core.errors import ErrorCode, RequestRejected
 from coordinator.core.fields import shown
 
 MAX_TEXT_BYTES: Final = 32_767
-"""Kafka's strings in keys of records are at most that long, in UTF-8."""
+"""The most bytes, in UTF-8, of Kafka's strings in keys of records."""
 MAX_TOPIC_NAME: Final = 249
-"""Kafka has no topic of a longer name."""
+"""The most characters of a topic's name in Kafka."""
 MAX_SUBSCRIPTION_BYTES: Final = 1_000_000
-"""All names together: the member's record must fit into a batch of 1 MB (P4)."""
+"""The most bytes of all names together: the member's record must fit into a batch of 1 MB (P4)."""
 NO_TOPIC_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 T = TypeVar("T", bound=Hashable)
@@ -56,7 +56,7 @@ def _has_content(request: HeartbeatRequest) -> bool:
 
 
 def join_owns_something(request: HeartbeatRequest) -> str | None:
-    """H3, where JoinOwns asks for it: TopicPartitions of a join is there, and empty."""
+    """H3, where JoinOwns requires it: TopicPartitions of a join is present, and empty."""
     if request.member_epoch != 0 or request.owned == frozenset():
         return None
     return "TopicPartitions of a join must be an empty list; give up all partitions before joining."
@@ -97,14 +97,14 @@ def join_lacks_rebalance_timeout(request: HeartbeatRequest) -> str | None:
 
 
 def rebalance_timeout_not_positive(request: HeartbeatRequest) -> str | None:
-    """H3, H7: later on -1 says unchanged, and nothing else below 1 means anything."""
+    """H3, H7: after the join -1 means unchanged, and no other number below 1 is valid."""
     if request.rebalance_timeout_ms > 0 or request.rebalance_timeout_ms == -1:
         return None
     return f"RebalanceTimeoutMs is {request.rebalance_timeout_ms}; give one above zero, or -1 for unchanged."
 
 
 def join_lacks_subscription(request: HeartbeatRequest) -> str | None:
-    """H3: a join says what it subscribes to; an empty list of names says so too."""
+    """H3: a join has a subscription; an empty list of names is a subscription, too."""
     if request.member_epoch != JOIN_EPOCH or request.subscription is not None or request.regex:
         return None
     return "Neither SubscribedTopicNames nor SubscribedTopicRegex is given; a join needs one of them."
@@ -126,12 +126,12 @@ def text_too_long(request: HeartbeatRequest) -> str | None:
 
 
 def is_too_long(text: str) -> bool:
-    """Tell if Kafka's strings cannot hold it."""
+    """Tell if the text is too long for Kafka's strings."""
     return len(text) > MAX_TEXT_BYTES // 4 and len(text.encode()) > MAX_TEXT_BYTES
 
 
 def topic_name_invalid(request: HeartbeatRequest) -> str | None:
-    """H3: names that a topic can have."""
+    """H3: topic names are names that a topic can have."""
     for name in request.topic_names:
         if not 0 < len(name) <= MAX_TOPIC_NAME:
             length = f"{len(name)} characters; a topic's has 1 to {MAX_TOPIC_NAME}"
@@ -140,7 +140,7 @@ def topic_name_invalid(request: HeartbeatRequest) -> str | None:
 
 
 def topic_name_repeated(request: HeartbeatRequest) -> str | None:
-    """H3: each topic once."""
+    """H3: the request names each topic once."""
     if len(request.topic_names) == len(request.subscription or ()):
         return None
     return f"SubscribedTopicNames has {_first_repeated(request.topic_names)!r} twice; name each topic once."
@@ -157,7 +157,7 @@ def subscription_too_long(request: HeartbeatRequest) -> str | None:
 
 
 def regex_invalid(request: HeartbeatRequest) -> str | None:
-    """H3, T1: the regular expression is one of RE2."""
+    """H3, T1: the regular expression is valid in RE2."""
     problem = regex_problem(request.regex) if request.regex else None
     if problem is None:
         return None
@@ -165,14 +165,14 @@ def regex_invalid(request: HeartbeatRequest) -> str | None:
 
 
 def server_and_client_assignors(request: HeartbeatRequest) -> str | None:
-    """H3: ServerAssignor and ClientAssignors not together."""
+    """H3: ServerAssignor and ClientAssignors are not used together."""
     if request.server_assignor is None or not request.client_assignors:
         return None
     return "ServerAssignor and ClientAssignors cannot be used together; leave one of them out."
 
 
 def assignor_name_empty(request: HeartbeatRequest) -> str | None:
-    """H3: an assignor, on whichever side, has a name."""
+    """H3: an assignor of either side has a name."""
     if request.server_assignor == "":
         return "ServerAssignor is empty; name one, or leave it out."
     if request.client_assignors and not all(assignor.name for assignor in request.client_assignors):
@@ -181,7 +181,7 @@ def assignor_name_empty(request: HeartbeatRequest) -> str | None:
 
 
 def client_assignor_repeated(request: HeartbeatRequest) -> str | None:
-    """H3: each client-side assignor once."""
+    """H3: the request offers each client-side assignor once."""
     if not request.client_assignors:
         return None
     names = [assignor.name for assignor in request.client_assignors]
@@ -227,7 +227,7 @@ def partition_negative(request: HeartbeatRequest) -> str | None:
 
 
 def topic_id_missing(request: HeartbeatRequest) -> str | None:
-    """H3, T2: the id of zeros stands for no topic."""
+    """H3, T2: a topic id is not all zeros, which stands for no topic."""
     for topic_id, _ in request.topic_partitions:
         if topic_id == NO_TOPIC_ID:
             return "TopicPartitions has a topic id of zeros; give the id of the topic."
@@ -235,7 +235,7 @@ def topic_id_missing(request: HeartbeatRequest) -> str | None:
 
 
 def partition_repeated(request: HeartbeatRequest) -> str | None:
-    """H3: each owned partition once."""
+    """H3: the request reports each owned partition once."""
     if len(request.topic_partitions) == len(request.owned or ()):
         return None
     topic_id, index = _first_repeated(request.topic_partitions)
@@ -251,7 +251,8 @@ def server_assignor_unknown(request: HeartbeatRequest, assignors: Collection[str
 
 
 def client_assignors_unsupported(request: HeartbeatRequest, dialect: Dialect) -> str | None:
-    """H4, A8: Kafka has no client-side assignors; their versions are compared in client/offers.py."""
+    """H4, A8: Kafka has no client-side assignors for consumer groups. Their versions are compared in
+    computing/offers.py."""
     if not request.client_assignors or dialect.has_client_assignors:
         return None
     return "ClientAssignors are not supported; name a ServerAssignor, or none."
@@ -293,4 +294,4 @@ INVALID_REQUEST: Final[tuple[Clause, ...]] = (
     topic_id_missing,
     partition_repeated,
 )
-"""H3, in the order in which the clauses are asked."""
+"""H3, in the order in which the clauses are checked."""

@@ -1,7 +1,8 @@
-"""Checks before a request itself: may this client do it, and is this the group's coordinator (H5, D5)?
+"""Checks before a request is read by its group: may this client do it, and is this the group's coordinator
+(H5, D5)?
 
 Rights come first, then the coordinator's state, then the request's validation. Kafka validates a heartbeat
-before it looks whether the group is loaded or has moved; who sends valid requests sees no difference.
+before it checks if the group is loaded or has moved; a client that sends valid requests sees no difference.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ Operation = Literal["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CON
 """Operations of a client on a group, or on the cluster."""
 
 Authorizer = Callable[[str, Operation, str], bool]
-"""May this principal do this operation on the group of this id, or on CLUSTER?"""
+"""The right of a principal to do an operation on the group of this id, or on CLUSTER."""
 
 CLUSTER: Final = ""
-"""The resource that is no group: the id of a group is never empty."""
+"""The resource of rights on the whole cluster: the id of a group is never empty."""
 
 ACTIVE: Final = "active"
 
@@ -39,7 +40,7 @@ STATES: Final[dict[str, tuple[ErrorCode, str]]] = {
         "This coordinator is not available; look the group's coordinator up and try again.",
     ),
 }
-"""The states that a shell may put a coordinator into, and what it answers to every request then."""
+"""The states that a shell may put a coordinator into -> the error that answers every request then."""
 
 
 def allow_everything(principal: str, operation: Operation, group_id: str) -> bool:
@@ -57,7 +58,8 @@ def authorize(authorizer: Authorizer, principal: str, operation: Operation, grou
 
 
 def may_see(authorizer: Authorizer, principal: str, group_id: str) -> bool:
-    """D5: who may DESCRIBE the cluster sees every group in a list, others those that they may DESCRIBE."""
+    """D5: a client that may DESCRIBE the cluster sees every group in a list; others see the groups that they
+    may DESCRIBE."""
     return authorizer(principal, "DESCRIBE", CLUSTER) or authorizer(principal, "DESCRIBE", group_id)
 
 
@@ -69,14 +71,15 @@ def check_state(state: str) -> None:
 
 
 def known_state(state: str) -> str:
-    """`state` itself; BadInput for one that there is not."""
+    """`state` itself; BadInput for an unknown state."""
     if state not in STATES:
         raise BadInput(f"there is no coordinator state {state!r}; there are {', '.join(STATES)}")
     return state
 
 
 class Admission:
-    """The coordinator's state, and what clients may do: what `authorizer` allows and nobody denied since."""
+    """The coordinator's state, and the rights of clients: those that `authorizer` gives, without those denied
+    since."""
 
     def __init__(self, authorizer: Authorizer, state: str = ACTIVE, denied: Iterable[str] = ()) -> None:
         self._authorizer = authorizer
@@ -85,7 +88,7 @@ class Admission:
 
     @property
     def active(self) -> bool:
-        """Requests are taken, and timers run out."""
+        """Tell if requests are taken and timers run out."""
         return self.state == ACTIVE
 
     def allows(self, principal: str, operation: Operation, group_id: str) -> bool:
@@ -93,12 +96,12 @@ class Admission:
         return operation not in self.denied and self._authorizer(principal, operation, group_id)
 
     def admit(self, principal: str, operation: Operation, group_id: str) -> None:
-        """Raises RequestRejected where a request is refused before anybody looks at it (H5)."""
+        """Raises RequestRejected where a request is refused before its group is read (H5)."""
         authorize(self.allows, principal, operation, group_id)
         check_state(self.state)
 
     def deny(self, operations: Iterable[str]) -> None:
-        """Take the right to these operations, and to no others. BadInput for one that there is not."""
+        """Deny these operations, and no others. BadInput for an unknown operation."""
         self.denied = _known_rights(operations)
 
     def volatile(self) -> Json:
@@ -108,8 +111,8 @@ class Admission:
         return {"coordinator": {"state": self.state, "denied": sorted(self.denied)}}
 
     def restored(self, volatile: Mapping[str, object]) -> Admission:
-        """A new Admission, with the state and the denied operations of `volatile`. BadInput where it is
-        none."""
+        """A new Admission, with the state and the denied operations of `volatile`. BadInput where the JSON is
+        malformed."""
         own = fields.mapping(volatile, "coordinator", "volatile") if "coordinator" in volatile else {}
         where = "'coordinator' in volatile"
         fields.known(own, ("state", "denied"), where)

@@ -1,4 +1,4 @@
-"""Answering one request: admitted, handled, durable, and only then told (P3)."""
+"""The answer to one request: admitted, handled, durable, and only then sent (P3)."""
 
 from __future__ import annotations
 

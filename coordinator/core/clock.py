@@ -1,4 +1,4 @@
-"""Clocks and member ids: taken from outside, so that the same inputs give the same bytes."""
+"""Clocks and member ids: passed in by the caller, so that the same inputs give the same bytes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from uuid import UUID, uuid4
 from coordinator.core.errors import BadInput
 
 LATEST_MS: Final = 2**62
-"""As far as a simulated clock goes: a deadline after it still is an int64, as Kafka's times are."""
+"""The end of a simulated clock: a deadline after it still is an int64, as Kafka's times are."""
 
 
 class Clock(Protocol):
-    """The time in milliseconds, from any fixed point on; it never goes back."""
+    """The time in milliseconds since any fixed point; it never goes back."""
 
     def now_ms(self) -> int: ...
 
 
 class SimulatedClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only when the caller moves it."""
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
@@ -30,7 +30,7 @@ class SimulatedClock:
         return self._now_ms
 
     def later(self, ms: int) -> int:
-        """The time so many milliseconds from now. BadInput where that is none."""
+        """The time so many milliseconds from now. BadInput where the clock cannot go there."""
         if type(ms) is not int or ms < 0:
             raise BadInput(f"time advances by a whole number of milliseconds from 0, not {ms!r}")
         if self._now_ms + ms > LATEST_MS:
@@ -50,7 +50,8 @@ class SystemClock:
 
 
 def numbered_ids() -> Iterator[str]:
-    """Member ids 00000000-0000-4000-8000-000000000001 and on: for simulation, the same in every run."""
+    """Member ids 00000000-0000-4000-8000-000000000001 and on: for simulation, with the same ids in every
+    run."""
     for number in count(1):
         yield str(UUID(int=(4 << 76) | (8 << 60) | number))
 

@@ -1,6 +1,6 @@
-"""Facts about the cluster that no record has: topics, and configurations of groups.
+"""Facts about the cluster that no record of a group has: topics, and configurations of groups.
 
-A change of it is an entry of the log: {"topics": ...} (topics.py) or {"configs": ...} (admin/configs.py).
+A change of them is an entry of the log: {"topics": ...} (topics.py) or {"configs": ...} (admin/configs.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from coordinator.core.topics import changed_topics, topics_change
 
 
 def changed(env: Env, change: Json) -> Env:
-    """The environment after a change. BadInput where it is none."""
+    """The environment after a change. BadInput where the change is malformed."""
     if "configs" in change:
         return dataclasses.replace(env, group_configs=changed_configs(env.group_configs, change["configs"]))
     topics = change["topics"]
@@ -22,6 +22,6 @@ def changed(env: Env, change: Json) -> Env:
 
 
 def changes_to(env: Env) -> list[Json]:
-    """The changes that make all of it out of nothing."""
+    """The changes that make the whole cluster from nothing."""
     configs = [{"configs": {"group": id, "values": dict(values)}} for id, values in env.group_configs.items()]
     return [{"topics": topics_change(env.topics)}, *configs]

@@ -23,13 +23,13 @@ class Config:
     min_heartbeat_interval_ms: int = 5_000
     max_heartbeat_interval_ms: int = 15_000
     group_max_size: int = 2**31 - 1
-    """The most members that a group may have (H5)."""
+    """The most members of a group (H5)."""
     threads: int = 1
-    """Always 1: whoever calls a coordinator does so from one thread at a time."""
+    """Always 1: a caller calls a coordinator from one thread at a time."""
     empty_retention_ms: int = 7 * 24 * 60 * 60 * 1000
-    """How long a group stays empty before it is deleted (E5 DEAD)."""
+    """The time after which an empty group is deleted (E5 DEAD)."""
     assignment_interval_ms: int = 1_000
-    """With the dialect's TargetMayLag: targets of one group are computed at most this often."""
+    """With the dialect's TargetMayLag: the least time between two targets of one group."""
     max_batch_bytes: int = 1024 * 1024
     """The most bytes that one batch of records may have, as Kafka's log has them: record_size.py (P4)."""
     max_offset_metadata_bytes: int = 4096
@@ -37,11 +37,12 @@ class Config:
     initial_delay_ms: int = 3_000
     """How long a classic group that was empty waits for more members (C1)."""
     new_member_timeout_ms: int = 300_000
-    """How long the first JoinGroup of a classic member may wait: nobody else may know of it (C1)."""
+    """The time that the first JoinGroup of a classic member may wait: no client may know the new member
+    (C1)."""
     classic_session_min_ms: int = 6_000
     classic_session_max_ms: int = 1_800_000
     timer_retry_ms: int = 500
-    """How long a timer waits to fire again after the log has refused its records; then twice as long."""
+    """The time after which a timer fires again whose records the log has refused; then twice as long."""
 
 
 SESSION_TIMEOUT: Final = "group.consumer.session.timeout.ms"
@@ -51,7 +52,7 @@ CLASS_NAMES: Final = {
     "org.apache.kafka.server.group.consumer.UniformAssignor": "uniform",
     "org.apache.kafka.server.group.consumer.RangeAssignor": "range",
 }
-"""Class that KIP-848 names in group.consumer.assignors -> the name of that assignor (D3)."""
+"""Class name in group.consumer.assignors, from KIP-848 -> the name of that assignor (D3)."""
 
 CONFIG_NAMES: Final = {
     SESSION_TIMEOUT: "session_timeout_ms",
@@ -102,7 +103,7 @@ def configured(
 
 
 def out_of_bounds(config: Config) -> str | None:
-    """D3: what of the configuration contradicts another part of it, or None."""
+    """D3: the sentence about a value that contradicts another one, or None."""
     if config.threads != 1:
         return f"{_NAMES['threads']} must be 1, not {config.threads}: this coordinator runs in one thread"
     for name in ("session_timeout_ms", "heartbeat_interval_ms"):

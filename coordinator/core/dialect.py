@@ -28,62 +28,69 @@ class Dialect:
     FencedMemberIsRemoved: bool = True
     """H5: a wrong member epoch removes the member, which bumps the group epoch."""
     RetrySubsetOf: Literal["target", "assigned"] = "target"
-    """H6: what a retry may own. "assigned": it must also say so; left out is fenced."""
+    """H6: the partitions that a retry may report. "assigned": it must also report some; a retry without the
+    field is fenced."""
     PreviousEpochReset: Literal["advances", "reconciliation"] = "advances"
-    """H6: what overwrites the previous epoch: a new epoch, or every step towards a target not reached."""
+    """H6: the event that overwrites the previous epoch: a new epoch, or every step towards a target not
+    reached."""
     RejoinOfLiveMember: Literal["replaces", "keeps", "fenced"] = "replaces"
-    """H1: what epoch 0 from a member of the group does. "fenced": unless it is a retry (H6)."""
+    """H1: the effect of epoch 0 from a member of the group. "fenced": unless it is a retry (H6)."""
     JoinOwns: Literal["ignored", "empty"] = "ignored"
-    """H3: what a join reports as owned. "empty": anything else, or nothing, is an INVALID_REQUEST."""
+    """H3: the owned partitions in a join. "empty": the field must be present and empty, else
+    INVALID_REQUEST."""
     EmptyAssignorName: Literal["invalid", "unsupported"] = "invalid"
-    """H3, H4: what a server-side assignor without a name is."""
+    """H3, H4: the meaning of a server-side assignor without a name."""
     JoinWithEmptySubscriptionBumps: bool = True
     """E1: joining without subscribing to anything bumps the group epoch."""
     AssignorChangeBumps: Literal["always", "never", "if-preferred"] = "always"
-    """E1: when naming another server-side assignor bumps the group epoch. "if-preferred": if it changes
-    which one the group prefers."""
+    """E1: the cases in which naming another server-side assignor bumps the group epoch. "if-preferred": if
+    the group then prefers another one."""
     PendingInResponse: bool = True
     """H9: responses carry PendingTopicPartitions."""
     AssignmentSent: Literal["until-acknowledged", "on-change"] = "until-acknowledged"
-    """R5. "on-change": on a join, on a full request, or when the assignment changed."""
+    """R5: the cases in which a response has the assignment. "on-change": for a join, for a full request, or
+    when the assignment changed."""
     RevocationAsked: Literal["always", "if-owned"] = "always"
-    """R1. "if-owned": what a request does not report as owned is released at once."""
+    """R1: the cases in which a member is told to revoke. "if-owned": partitions that a request does not
+    report as owned are released at once."""
     RevocationRestart: Literal["narrow", "unsubscribed", "waits", "restore"] = "narrow"
-    """R1: what a target that changes while a member revokes does. "unsubscribed": only what the member gave
-    up itself is revoked as well; "waits": that waits, too. "restore" breaks R5."""
+    """R1: the effect of a target that changes while a member revokes. "unsubscribed": only partitions that
+    the member gave up itself are revoked as well; "waits": those wait, too. "restore" breaks R5."""
     AcknowledgedEpoch: Literal["kept", "next"] = "kept"
-    """R1: the epoch of a member that has acknowledged a revocation, and is told another one at once."""
+    """R1: the epoch of a member that has acknowledged a revocation and is told to revoke again at once."""
     RevocationRecorded: bool = False
-    """P1: a member's record has its previous epoch and what it revokes, so that a fail-over keeps them."""
+    """P1: a member's record has its previous epoch and the partitions to revoke, so that a fail-over keeps
+    them."""
     InstanceChecked: Literal["unreleased", "fenced"] = "unreleased"
-    """S2: an instance id in use. "fenced": every join is told UNRELEASED, others are fenced or unknown."""
+    """S2: the answer to an instance id in use. "fenced": every join gets UNRELEASED, other requests are
+    fenced or unknown."""
     AwaySession: Literal["renewed", "runs on"] = "renewed"
-    """S1, H8: what leaving for a while does to the session."""
+    """S1, H8: the effect on the session when a member leaves for a while."""
     ReturnLeftOut: Literal["forgotten", "kept"] = "forgotten"
-    """S1, H7: what becomes of what a member leaves out as it returns to its place."""
+    """S1, H7: the value of fields that a member leaves out when it returns to its place."""
     ReturnWritten: Literal["what changed", "whole"] = "what changed"
-    """P1: what is written of a member that returns to its place."""
+    """P1: the records that are written when a member returns to its place."""
     FullGroupRefuses: Literal["joins", "strangers", "newcomers"] = "joins"
-    """H5: what a full group refuses. "strangers": whatever member ids send that it does not have;
-    "newcomers": if it does not have their instance id either."""
+    """H5: the requests that a full group refuses. "strangers": those with a member id that the group does not
+    have; "newcomers": those whose instance id it does not have either."""
     TargetOnRemoval: Literal["at-once", "next-heartbeat"] = "at-once"
-    """E2: when a removal leads to the next target."""
+    """E2: the time at which a removal leads to the next target."""
     TargetMayLag: bool = False
     """E2: targets are computed at most once in an interval (Config.assignment_interval_ms)."""
     MetadataChange: Literal["at-once", "next-heartbeat"] = "at-once"
-    """E1: when changed partition metadata is noticed."""
+    """E1: the time at which changed partition metadata is noticed."""
     UnknownGroupError: Literal["UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"] = "UNKNOWN_MEMBER_ID"
-    """H5: what a member of a group that does not exist is told."""
+    """H5: the error for a member of a group that does not exist."""
     OtherKindError: Literal["INVALID_REQUEST", "GROUP_ID_NOT_FOUND"] = "INVALID_REQUEST"
-    """H5: what a heartbeat is told where the group is of another kind, and cannot become one of its kind."""
+    """H5: the error for a heartbeat to a group of another kind that cannot become a group of its kind."""
     LastLeaveAdvancesAssignmentEpoch: bool = True
     """E2: the last member to leave also sets the assignment epoch to the new group epoch."""
     AwayCommits: bool = False
-    """O2, O4: whether a commit or fetch may carry the member epoch -2 of a static member that is away."""
+    """O2, O4: may a commit or fetch carry the member epoch -2 of a static member that is away?"""
     PartitionEpochs: bool = False
     """O2: a commit with an older member epoch is accepted if the member was given its partitions before."""
     MemberIdAnswered: Literal["joins", "always"] = "joins"
-    """H9: which answers without an error tell the member id; "joins": those to a request with epoch 0."""
+    """H9: the answers without an error that have the member id; "joins": those to a request with epoch 0."""
 
     @property
     def base(self) -> str:
@@ -97,36 +104,39 @@ class Dialect:
 
     @property
     def has_client_assignors(self) -> bool:
-        """Kafka has no client-side assignors for consumer groups: its schemas know nothing of A5."""
+        """Tell if consumer groups have client-side assignors: the schemas of Kafka's dialects have no field
+        of A5."""
         return self.base == "kip-848"
 
     @property
     def aborts_synchronization(self) -> bool:
-        """SynchronizationGoesOn (C2): to Kafka a JoinGroup that says nothing new aborts nothing."""
+        """SynchronizationGoesOn (C2): does a JoinGroup without news abort the synchronization? In Kafka's
+        dialects not."""
         return self.base == "kip-848"
 
     @property
     def refuses_sync_behind(self) -> bool:
-        """SyncRefused (M2): Kafka has an error for a SyncGroup of a member that is behind its target."""
+        """SyncRefused (M2): does the dialect refuse a SyncGroup of a member that is behind its target? Kafka
+        does."""
         return self.base != "kip-848"
 
     @property
     def unobserved(self) -> frozenset[str]:
-        """The fields of records that no specification has: PartitionEpochs are history there."""
+        """The fields of records that the specification does not have: PartitionEpochs are history there."""
         return frozenset({"records.assignmentEpochs"} if self.PartitionEpochs else ())
 
     @property
     def initial_epoch(self) -> int:
-        """Created (E1): the epoch of a new group and of its empty target, of which there is no record."""
+        """Created (E1): the epoch of a new group and of its empty target, for which there is no record."""
         return self.FirstGroupEpoch - 1
 
     @staticmethod
     def named(name: str) -> Dialect:
         """The dialect of that name, or a mix: "kafka-4.2,MetadataChange=at-once,AwayCommits=no".
 
-        The departures that follow the name take the place of the dialect's own. The result is named in the
-        order of the constants, without what its base has, too, so that one mix has one name. BadInput where
-        there is no such dialect, departure or value.
+        Departures after the name replace those of the named dialect. The name of the result lists departures
+        in the order of the constants, without those of the named dialect itself, so that one mix has one
+        name. BadInput for an unknown dialect, departure or value.
         """
         base, *changes = (part.strip() for part in name.split(","))
         if base not in DIALECTS:
@@ -151,7 +161,7 @@ def shown(value: bool | int | str) -> str:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """A departure and its value of "MetadataChange=at-once". BadInput for one that there is not."""
+    """The departure and the value in "MetadataChange=at-once". BadInput for an unknown departure or value."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if name not in CHOICES:
         like = get_close_matches(name, CHOICES, 1)
@@ -169,7 +179,7 @@ def _change(text: str) -> tuple[str, Any]:
 
 @cache
 def _choices() -> Mapping[str, tuple[Any, ...]]:
-    """The values that a constant has, of each that has only some."""
+    """The values of each constant that has a fixed set of values."""
     hints = get_type_hints(Dialect).items()
     choices = {name: get_args(hint) or ((True, False) if hint is bool else ()) for name, hint in hints}
     return {name: values for name, values in choices.items() if values}
@@ -224,8 +234,8 @@ _KAFKA_4_4: Final = dataclasses.replace(
 
 _KAFKA: Final = (_KAFKA_4_0, _KAFKA_4_1, _KAFKA_4_2, _KAFKA_4_3, _KAFKA_4_4)
 DIALECTS: Final = {dialect.name: dialect for dialect in (_KIP_848, *_KAFKA)}
-"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document; what they
-leave out is said in spec/KafkaDialects.tla."""
+"""Every dialect that has a name. Kafka's are read from its observed behaviour, not from a document;
+spec/KafkaDialects.tla names the behaviour that they leave out."""
 
 CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
     field.name: _choices().get(field.name, ())
@@ -233,4 +243,4 @@ CHOICES: Final[Mapping[str, tuple[Any, ...]]] = {
     for field in dataclasses.fields(Dialect)
     if field.name != "name"
 }
-"""The values that each departure can have; of a number those that a dialect has."""
+"""The values of each departure; for a number the values that a dialect has."""

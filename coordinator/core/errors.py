@@ -1,4 +1,4 @@
-"""Errors of the protocol, told to the member, and of the caller, told in one sentence."""
+"""Errors of the protocol, which the member gets, and of the caller, in one sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's error codes, as far as this coordinator answers them (H3, H4, H5, A9, O1, O2, P4, D1, C1)."""
+    """Kafka's error codes that this coordinator uses (H3, H4, H5, A9, O1, O2, P4, D1, C1)."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -38,7 +38,7 @@ class ErrorCode(IntEnum):
     UNSUPPORTED_ASSIGNOR = 112
     STALE_MEMBER_EPOCH = 113
     INVALID_ASSIGNMENT = 848
-    """A number of our own: Kafka has none."""
+    """A number of our own: Kafka has no such error."""
 
 
 class RequestRejected(Exception):
@@ -54,7 +54,7 @@ class RequestRejected(Exception):
 
 
 class BadInput(ValueError):
-    """Input that no client of the protocol can send: the caller's mistake. Nothing was changed."""
+    """Input that no client of the protocol can send: a mistake of the caller. Nothing was changed."""
 
 
 class AppendFailed(Exception):
@@ -62,7 +62,7 @@ class AppendFailed(Exception):
 
     @property
     def sentence(self) -> str:
-        """As a message of the protocol."""
+        """The text as a sentence of a response: with a capital letter and a full stop."""
         text = str(self)
         return f"{text[0].upper()}{text[1:]}."
 

@@ -1,4 +1,4 @@
-"""Reading fields of JSON objects: the value in its type, or BadInput in one sentence."""
+"""Readers of fields in JSON objects: the value in its type, or BadInput in one sentence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import UUID
 from coordinator.core.errors import BadInput
 
 Json = dict[str, Any]
-"""A JSON object. Those that the coordinator returns may share parts: treat them as read only."""
+"""A JSON object. Objects that the coordinator returns may share parts: callers must not change them."""
 
 
 def known(source: Mapping[str, object], names: Collection[str], where: str) -> None:
-    """BadInput for a field that `where` does not have: most likely a misspelt one."""
+    """BadInput for a field that `where` does not have: most likely its name is misspelt."""
     for name in source:
         if name not in names:
             raise BadInput(f"{where} has no field {name!r}; it has {', '.join(sorted(names))}")
@@ -31,13 +31,13 @@ def _typed(source: Mapping[str, object], name: str, kind: type, called: str, whe
 
 
 def shown(value: object) -> str:
-    """A value for a message: what is long is cut."""
+    """A value for a message; a long one is cut."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def encodable(value: str, name: str, where: str) -> str:
-    """`value` itself if it is Unicode text; JSON can also write halves of characters, which are none."""
+    """`value` itself if it is Unicode text; JSON can also express half of a surrogate pair, which is not."""
     if not value.isascii():
         try:
             value.encode()
@@ -55,13 +55,13 @@ def fits(value: int, bits: int, name: str, where: str) -> int:
 
 
 def text(source: Mapping[str, object], name: str, where: str) -> str:
-    """A string that must be there."""
+    """A string in a required field."""
     value: str = _typed(source, name, str, "a string", where)
     return encodable(value, name, where)
 
 
 def integer(source: Mapping[str, object], name: str, where: str, least: int | None = 0) -> int:
-    """A whole number, at least `least`, that must be there."""
+    """A whole number, at least `least`, in a required field."""
     value: int = _typed(source, name, int, "a whole number", where)
     if least is not None and value < least:
         raise BadInput(f"{name!r} of {where} must be at least {least}, not {value}")
@@ -69,19 +69,19 @@ def integer(source: Mapping[str, object], name: str, where: str, least: int | No
 
 
 def boolean(source: Mapping[str, object], name: str, where: str) -> bool:
-    """true or false, that must be there."""
+    """A boolean in a required field."""
     value: bool = _typed(source, name, bool, "true or false", where)
     return value
 
 
 def items(source: Mapping[str, object], name: str, where: str) -> list[Any]:
-    """A list that must be there."""
+    """A list in a required field."""
     value: list[Any] = _typed(source, name, list, "a list", where)
     return value
 
 
 def mapping(source: Mapping[str, object], name: str, where: str) -> Json:
-    """An object that must be there."""
+    """An object in a required field."""
     value: Json = _typed(source, name, dict, "an object", where)
     return value
 
@@ -104,7 +104,7 @@ def optional_integer(source: Mapping[str, object], name: str, where: str) -> int
 
 
 def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
-    """A list of strings that must be there."""
+    """A list of strings in a required field."""
     values = items(source, name, where)
     for value in values:
         if type(value) is not str:
@@ -114,7 +114,7 @@ def names(source: Mapping[str, object], name: str, where: str) -> list[str]:
 
 
 def from_base64(value: str) -> bytes:
-    """The bytes that the text is in base64, all of it. ValueError where it is not."""
+    """The bytes of text that is base64 as a whole. ValueError where it is not."""
     return binascii.a2b_base64(value, strict_mode=True)
 
 

@@ -20,12 +20,13 @@ from coordinator.record_kinds import AnyRecord, from_wire, to_wire
 
 
 class Log:
-    """Records in the order in which they were written. The records of one step are one batch, those of a
-    conversion that is too large several (P4).
+    """Records in the order in which they were written. The records of one step are one batch; those of a
+    conversion that is too large are several (P4).
 
-    With a storage, a batch is a line of JSON there: {"records": [...]}. So is a change of the cluster, which
-    a later run must know too (P2): {"topics": {"upsert": [...], "delete": [...]}} of its topics, {"configs":
-    {"group": id, "values": {name: number}}} of the configurations of a group, which outlive its records (D1).
+    With a storage, a batch is a line of JSON there: {"records": [...]}. A change of the cluster is a line,
+    too, as a later run must know it (P2): {"topics": {"upsert": [...], "delete": [...]}} for topics,
+    {"configs": {"group": id, "values": {name: number}}} for the configurations of a group, which outlive its
+    records (D1).
     """
 
     def __init__(
@@ -47,8 +48,8 @@ class Log:
     ) -> None:
         """Take batches and a change of the cluster, all of it durably or nothing at all (P3).
 
-        Records that a torn conversion has left are removed first. Raises AppendFailed, or BatchTooLarge for
-        a batch of more than `limit_bytes` (P4).
+        Records that a torn conversion has left are removed first. Raises AppendFailed, or BatchTooLarge for a
+        batch of more than `limit_bytes` (P4).
         """
         written = [batch for batch in batches if batch]
         if not written and change is None:
@@ -67,8 +68,8 @@ class Log:
         self._left_over = []
 
     def kept(self, count: int, changes: Sequence[Json]) -> Log:
-        """The whole batches among the first `count` records, when the rest is lost; `changes` are what makes
-        the cluster as it is."""
+        """A log of the whole batches among the first `count` records, as if the rest were lost; `changes`
+        make the cluster as it is."""
         records = self.whole(count)
         ends = [end for end in self._batch_ends if end <= len(records)]
         if len(ends) == len(self._batch_ends):
@@ -82,7 +83,7 @@ class Log:
     def replaced(
         self, records: Sequence[AnyRecord], batch_ends: Sequence[int] | None, changes: Sequence[Json]
     ) -> Log:
-        """A log of these records instead, on the same storage, which changes whole or not at all."""
+        """A log of these records in its place, on the same storage, which changes whole or not at all."""
         log = Log(records, batch_ends, self._storage)
         if self._storage is not None:
             starts = [0, *log._batch_ends]
@@ -91,8 +92,8 @@ class Log:
         return log
 
     def compacted(self, changes: Sequence[Json], first: int = 0, tombstones: bool = False) -> Log:
-        """A log that has of the records from `first` on the last one of each key (P3), and its tombstone only
-        if asked for. `changes` are what makes the cluster as it is."""
+        """A log that keeps, of the records from `first` on, the last one of each key (P3), and its tombstone
+        only if `tombstones` is set. `changes` make the cluster as it is."""
         last = {_key(record): number for number, record in enumerate(self.records)}
         left = [
             record
@@ -105,12 +106,13 @@ class Log:
 
 
 def _key(record: AnyRecord) -> tuple[object, ...]:
-    """Kind of a record and all but its value."""
+    """The key of a record with its kind: all of the record except its value."""
     return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
 
 
 def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
-    """The log that a storage has, and the changes of the cluster in it. BadInput where it is no such log."""
+    """The log in a storage, and the changes of the cluster in it. BadInput where the storage has no such
+    log."""
     records: list[AnyRecord] = []
     batch_ends = []
     changes = []
@@ -134,7 +136,7 @@ def _line(content: Json) -> str:
 
 
 def check_size(batch: Sequence[AnyRecord], limit_bytes: int) -> None:
-    """P4. Raises BatchTooLarge."""
+    """P4: check the sizes of batches. Raises BatchTooLarge."""
     if (size := batch_bytes(batch)) > limit_bytes:
         raise BatchTooLarge(
             f"the {len(batch)} records of this step are a batch of {size} bytes, more than the {limit_bytes} "
@@ -152,9 +154,10 @@ def commit(
     initial_epoch: int = 0,
     others: Sequence[Sequence[AnyRecord]] = (),
 ) -> None:
-    """Make steps durable, all or none, and then visible. `others` are batches of other groups (others.py).
+    """Make steps durable, all or none, and then visible. `others` are batches of groups of other kinds
+    (others.py).
 
-    Raises AppendFailed where the log refused them; nothing has changed then (P3).
+    Raises AppendFailed where the log refuses them; nothing has changed then (P3).
     """
     batches = [batch for result in results for batch in batches_of(result.records, limit_bytes)]
     log.append([*batches, *others], limit_bytes, change)
@@ -199,8 +202,8 @@ def with_own_last(
 
 
 def state_from(records: Iterable[AnyRecord], initial_epoch: int) -> tuple[dict[str, Group], Offsets]:
-    """Consumer groups and offsets that the records leave, but for what a torn conversion has left (P4).
-    BadInput where a member's metadata is missing."""
+    """The consumer groups and offsets of the records, without leftovers of a torn conversion (P4). BadInput
+    where a member's metadata is missing."""
     records = list(records)
     torn = leftovers(records)
     of_groups: list[Record] = []

@@ -1,6 +1,6 @@
-"""Records whose value is its JSON, in its normal form: for kinds of groups without a use for more.
+"""Records whose value is plain JSON in its normal form: for kinds of groups that need no more.
 
-A kind has a subclass of `PlainRecord`, and a table of its types: each field of a value, and what reads it.
+A kind has a subclass of `PlainRecord`, and a table of its types: each field of a value, and its reader.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 Tables: TypeAlias = Mapping[str, Mapping[str, Callable[[Json, str, str], Any]]]
-"""By record type: each field of its value, and what reads it (of a value, by name; and where it is)."""
+"""By record type: each field of its value, and its reader (arguments: the value, the field's name, and the
+place for messages)."""
 
 
 class PlainRecord(NamedTuple):
@@ -41,7 +42,8 @@ def plain_to_wire(record: PlainRecord, offset: int) -> Json:
 def plain_from_wire(
     made: Callable[..., R], tables: Tables, of_members: frozenset[str], source: Mapping[str, object]
 ) -> R:
-    """The record that the JSON stands for; the keys of some types name a member. BadInput if it is none."""
+    """The record in the JSON; the keys of some types name a member. BadInput where the JSON is no such
+    record."""
     key = fields.mapping(source, "key", "a record")
     kind = fields.text(key, "type", "a record's key")
     where, table = f"a {kind} record", tables[kind]
@@ -67,7 +69,7 @@ def partitions(value: Json, name: str, where: str) -> list[Json]:
 
 
 def topics_in(value: Json, name: str, where: str) -> Topics:
-    """The topics that a value has: [{"topicId", "topicName", "numPartitions"}]."""
+    """The topics in a value: [{"topicId", "topicName", "numPartitions"}]."""
     images = {}
     for entry in fields.items(value, name, where):
         topic = fields.as_object(entry, f"a topic of {where}")
@@ -79,11 +81,12 @@ def topics_in(value: Json, name: str, where: str) -> Topics:
 
 
 _UUID: Final = 36
-"""The length of an id of a topic as text; Kafka's value has 16 bytes for it."""
+"""The length of a topic id as text; Kafka's value has 16 bytes for the id."""
 
 
 def value_bytes(value: Any) -> int:
-    """Bytes of a value as Kafka has it (P4): flexible, with a length of 2 bytes, a state an int8."""
+    """The number of bytes of Kafka's form of a value (P4): flexible, with a version of 2 bytes; a state is an
+    int8."""
     if value is None or isinstance(value, str):
         text = value or ""
         return 16 if len(text) == _UUID and text.count("-") == 4 else 2 + len(text.encode())

@@ -1,6 +1,6 @@
-"""Sizes in bytes of records and batches as Kafka's log has them (P4), computed without encoding anything.
+"""Sizes in bytes of records and batches in Kafka's log (P4), computed without encoding anything.
 
-A batch is of magic 2: a header of 61 bytes, then the records. A record is its length, attributes, the
+A batch has magic 2: a header of 61 bytes, then the records. A record is its length, attributes, the
 differences of its time (0: a batch has one time) and of its offset, key, value and no headers, in varints.
 The key of a record is its version and its fields, not flexible. The value is its version and its fields by
 the KIP's schemas, flexible: lengths are varints and each structure ends with its tagged fields. GroupMetadata
@@ -33,7 +33,7 @@ MOST_OFFSET: Final = 5
 """The most bytes of a varint of 32 bits."""
 _INT8, _INT16, _INT32, _INT64, _UUID = 1, 2, 4, 8, 16
 _TAGS: Final = 1
-"""The tagged fields of a structure that has none."""
+"""The bytes of a structure's tagged fields where the structure has none."""
 
 
 def batch_bytes(records: Sequence[AnyRecord]) -> int:
@@ -42,7 +42,7 @@ def batch_bytes(records: Sequence[AnyRecord]) -> int:
 
 
 def record_bytes(record: AnyRecord) -> int:
-    """The most bytes that the record takes in a batch, wherever it stands there."""
+    """The most bytes of the record in a batch, at any place in the batch."""
     return _record(record, MOST_OFFSET)
 
 
@@ -74,7 +74,7 @@ def _value(record: AnyRecord) -> int | None:
         return _INT16 + _group_metadata(record.value)
     if isinstance(record, ConnectRecord):
         return _INT16 + _connect_value(record.value) + _TAGS
-    assert isinstance(record, Record)  # what else there is measures its own values
+    assert isinstance(record, Record)  # records of other kinds measure their own values
     return _INT16 + _consumer_value(record.value) + _TAGS
 
 
@@ -107,8 +107,8 @@ def _consumer_value(value: Value) -> int:
 
 
 def _current(value: CurrentAssignment) -> int:
-    """ConsumerGroupCurrentMemberAssignmentValue: the text's, or where revocations are recorded Kafka's, which
-    has the epoch of before and a state; epochs of partitions are a tagged field."""
+    """ConsumerGroupCurrentMemberAssignmentValue: the form of KIP-848's text, or where revocations are
+    recorded Kafka's, which has the previous epoch and a state; epochs of partitions are a tagged field."""
     if value.revoking is None:
         return _INT32 + _assignor_data(value.assignor_data) + _topic_partitions(value.held)
     size = _INT32 + _INT32 + _INT8
@@ -148,7 +148,7 @@ def _assignors(assignors: Sequence[ClientAssignor]) -> int:
 
 
 def _classic(metadata: ClassicMetadata | None) -> int:
-    """ClassicMemberMetadata: a tagged field, a structure that may be null: one byte says so."""
+    """ClassicMemberMetadata: a tagged field, with one byte that tells if the structure is null."""
     if metadata is None:
         return 0
     protocols = sum(_text(name) + _bytes(content) + _TAGS for name, content in metadata.protocols)
@@ -165,7 +165,7 @@ def _topic_partitions(partitions: Partitions) -> int:
 
 
 def _work(resources: Partitions) -> int:
-    """A list that is empty or has one structure: names of connectors, and tasks with their connectors."""
+    """A list with no or one structure: names of connectors, and tasks with their connectors."""
     if not resources:
         return _count(0)
     connectors = [name for name, task in resources if not task]
@@ -180,7 +180,7 @@ def _numbers(count: int) -> int:
 
 
 def _tagged(size: int) -> int:
-    """A tagged field of a tag below 128, beside the byte that counts them."""
+    """A tagged field with a tag below 128, without the byte that counts the fields."""
     return 1 + _unsigned(size) + size
 
 
@@ -201,14 +201,14 @@ def _utf8(value: str) -> int:
 
 
 def _base64(value: str) -> int:
-    """Bytes that the text stands for in base64; text that is none (M4) is measured as it is."""
+    """The number of bytes behind text in base64; other text (M4) is measured as it is."""
     if len(value) % 4:
         return _utf8(value)
     return len(value) // 4 * 3 - value[-2:].count("=")
 
 
 def _count(count: int) -> int:
-    """The length of an array or text, of which 0 is null."""
+    """The length of an array or text; 0 stands for null."""
     return _unsigned(count + 1)
 
 
@@ -221,7 +221,8 @@ def _signed(value: int) -> int:
 
 
 def parts_of(records: Iterable[AnyRecord], limit_bytes: int) -> list[list[AnyRecord]]:
-    """The records in their order as batches of at most `limit_bytes`; one that is larger is alone in one."""
+    """The records in their order as batches of at most `limit_bytes`; a larger record has a batch of its
+    own."""
     parts: list[list[AnyRecord]] = []
     size = limit_bytes
     for record in records:

@@ -1,7 +1,7 @@
-"""Data of handlers: the environment, the result that they return, and the step in the making.
+"""Data of handlers: the environment, the result that they return, and the unfinished step.
 
-A handler reads the group and returns a Result. Nothing of it is visible before the log has taken the
-records and they are replayed, so a step whose records are refused leaves no trace (P3).
+A handler reads the group and returns a Result. Nothing of the result is visible before the log has taken the
+records and they are replayed, so that a step whose records are refused leaves no trace (P3).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coordinator.classic.rebalance import ClassicStep
 
 GroupConfigs = Mapping[str, Mapping[str, int]]
-"""Group id -> its own configurations, by name (D1); a group that has none is not there."""
+"""Group id -> its own configurations, by name (D1); a group without any has no entry."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -36,10 +36,10 @@ class Env:
     """By name, the default first (group.consumer.assignors)."""
     topics: Topics
     scripts: Mapping[str, GroupAssignment | str]
-    """Group id -> its next target instead of the assignor's, or the message of an assignor that fails."""
+    """Group id -> its next target in place of the assignor's, or the message of an assignor that fails."""
     group_configs: GroupConfigs = field(default_factory=dict)
     client_side: bool = False
-    """Are targets computed by members, and installed later (W1)? So it is in Connect groups (W1)."""
+    """Do members compute targets, and install them later? In Connect groups they do (W1)."""
     topic_names: frozenset[str] = field(init=False)
     """The names of `topics`."""
     names_by_id: Mapping[str, str] = field(init=False)
@@ -72,7 +72,7 @@ class Volatile(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """Arm a timer, or cancel it with None: "session", "rebalance", "computation", "join" and "sync" (M2), or
+    """A timer to arm, or to cancel (None): "session", "rebalance", "computation", "join" and "sync" (M2), or
     "group" (whose member id is "")."""
 
     name: str
@@ -91,7 +91,7 @@ class Result:
     timers: list[Timer] = field(default_factory=list)
     target_computed_ms: int | None = None
     computation: Computation | None = None
-    """None where the step leaves it as it is."""
+    """None where the step does not change it."""
     script_used: bool = False
     gone: frozenset[str] = frozenset()
     """Members that the step removes."""
@@ -100,13 +100,13 @@ class Result:
 
     @property
     def writes_nothing(self) -> bool:
-        """Tell if the step writes nothing to the log, as a heartbeat without news does. Such a step changes
-        timers and a member's volatile state, and nothing else."""
+        """Tell if the step writes nothing to the log, as a heartbeat without news. Such a step changes only
+        timers and a member's volatile state."""
         return not self.records
 
 
 class Step:
-    """One step in the making: the group as it is, and what UpdateMember and UpdateTarget have made of it."""
+    """One unfinished step: the group before it, and the results of UpdateMember and UpdateTarget so far."""
 
     __slots__ = (
         "assignment_epoch",
@@ -134,14 +134,14 @@ class Step:
         self.targets: Mapping[str, Target] = group.targets
         self.computation = group.computation
         self.members: Mapping[str, MemberMetadata] | None = None
-        """The members after the step, or None where the step leaves them as they are."""
+        """The members after the step, or None where the step does not change them."""
         self.replaced: str | None = None
-        """A member whose target was its former incarnation's and is written anew (H1)."""
+        """A member whose target belonged to its former incarnation and is written anew (H1)."""
         self.place_of: str | None = None
-        """The member that was away and whose place the step gives to the one that it is about (S1)."""
+        """The member that was away and whose place the step gives to its sender (S1)."""
 
     def metadata_of_members(self) -> Mapping[str, MemberMetadata]:
-        """Every member of the group after the step, with what it says about itself."""
+        """Every member of the group after the step, with its metadata."""
         if self.members is not None:
             return self.members
         return {member_id: member.metadata for member_id, member in self.group.members.items()}

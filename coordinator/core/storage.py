@@ -1,6 +1,6 @@
-"""Where a log is kept: an interface, and SQLite behind it, so that what was acknowledged survives (P3).
+"""The store of a log: an interface, and SQLite behind it, so that acknowledged records survive (P3).
 
-A storage knows nothing of records: it keeps entries of text, one a batch.
+A storage knows nothing of records: it keeps entries of text, one for each batch.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ from typing import Final, Protocol
 from coordinator.core.errors import AppendFailed, BadInput
 
 APPLICATION_ID: Final = 0x4B384C47
-"""In the header of a file that is such a log."""
+"""The number in the header of a file that marks it as such a log."""
 FORMAT: Final = 1
-"""The version of what is in the file."""
+"""The version of the file's contents."""
 
 
 class LogStorage(Protocol):
-    """Entries in the order in which they were appended. One process has it at a time."""
+    """Entries in the order in which they were appended. Only one process uses a storage at a time."""
 
     def read(self) -> Sequence[str]:
         """All entries, the oldest first. BadInput where some are damaged."""
 
     def append(self, entries: Sequence[str]) -> None:
-        """Keep these entries: on disk when it returns, all of them, or AppendFailed and none of them."""
+        """Keep these entries: all of them are on disk when the call returns, or AppendFailed and none of
+        them."""
 
     def rewrite(self, entries: Sequence[str]) -> None:
-        """Keep these instead of all entries so far, or AppendFailed and nothing has changed."""
+        """Replace all entries by these, or AppendFailed and nothing has changed."""
 
     def close(self) -> None:
-        """Let another process have it."""
+        """Release the storage for other processes."""
 
 
 class SqliteStorage:
     """An SQLite file with a write-ahead log; every append is a transaction that is synced before it returns.
 
-    BadInput where there is no such file and none can be made, or none shall be (`create`), where another
-    process has it, where it is no log of a coordinator, of another version, or damaged. The file is left as
-    it is then.
+    BadInput where there is no such file and none can be made or may be made (`create`), where another process
+    uses the file, where the file is no log of a coordinator, has another version, or is damaged. The file
+    stays unchanged then.
     """
 
     def __init__(self, path: str, create: bool = True) -> None:
@@ -73,7 +74,8 @@ class SqliteStorage:
         return f"the log {self._path} cannot be opened: {error}; name another file"
 
     def _take(self) -> None:
-        """Recognise the file before anything in it changes, and lock it until it is closed."""
+        """Check that the file is a log before anything in it changes, and lock the file until it is
+        closed."""
         run = self._database.execute
         run("PRAGMA locking_mode = EXCLUSIVE")
         application_id, version = self._pragma("application_id"), self._pragma("user_version")
@@ -100,14 +102,14 @@ class SqliteStorage:
         return value
 
     def _check(self) -> int:
-        """How many entries there are. BadInput where SQLite finds damage."""
+        """The number of entries. BadInput where SQLite finds damage."""
         ((problem, *_), *_) = self._database.execute("PRAGMA quick_check(1)").fetchall()
         if problem != "ok":
             raise BadInput(f"the log {self._path} is damaged: {problem}; restore it from a copy")
         return len(self.read())
 
     def read(self) -> Sequence[str]:
-        """All entries. BadInput where one is missing or is not what was written."""
+        """All entries. BadInput where an entry is missing or differs from the written one."""
         entries: list[str] = []
         for number, entry, checksum in self._database.execute(
             "SELECT id, entry, crc32 FROM batch ORDER BY id"
@@ -149,7 +151,8 @@ class SqliteStorage:
 
 
 def _check_there(path: Path) -> None:
-    """BadInput where no coordinator can have made it: an empty file is not made a log by looking at it."""
+    """BadInput where no coordinator can have made the file: reading must not turn an empty file into a
+    log."""
     if path.is_dir():
         files = ", ".join(sorted(file.name for file in path.glob("*.db"))) or "there is no .db"
         raise BadInput(f"{path} is a folder; name the log in it ({files})")

@@ -1,9 +1,10 @@
-"""Which timer is due next, without reading every member of every group.
+"""The timer that is due next, without a look at every member of every group.
 
-A queue beside the deadlines, which the groups have: each armed timer has an entry that is due no later than
-it. An entry whose time comes is compared with its timer: one that was cancelled goes, one that was put off
-comes again later. So a heartbeat, which only puts its session off, costs nothing here. Where entries have
-become twice as many, all are compared: those of groups that are gone would stay for days, until their time.
+A queue stands beside the deadlines, which the groups have: each armed timer has an entry that is due no later
+than the timer. An entry whose time comes is compared with its timer: the entry of a cancelled timer is
+dropped, that of a prolonged timer is queued again. So a heartbeat, which only prolongs its session, costs
+nothing here. When the number of entries has doubled, all are compared: entries of groups that are gone would
+stay for days, until their time.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 FEW: Final = 1024
-"""Entries of a queue that are never compared before their time."""
+"""The number of entries that a queue may have without a comparison of all."""
 
 
 class Due(NamedTuple):
-    """A timer and when it is due, in milliseconds; sorts by time, then by group, timer and member."""
+    """A timer and the time at which it is due, in milliseconds; sorts by time, then by group, timer and
+    member."""
 
     deadline_ms: int
     group_id: str
@@ -29,7 +31,7 @@ class Due(NamedTuple):
     member_id: str
 
     def fired(self) -> Json:
-        """The timer as it is told that it ran out."""
+        """The timer in the report that it ran out."""
         return {"timer": self.timer, "group": self.group_id, "member": self.member_id}
 
     def described(self) -> Json:
@@ -43,22 +45,24 @@ class Timers:
     def __init__(self) -> None:
         self._queue: list[Due] = []
         self._queued_ms: dict[tuple[str, str, str], int] = {}
-        """Each timer's earliest entry in the queue; others of it are left over."""
+        """Each timer's earliest entry in the queue; other entries of the timer are leftovers."""
         self._put_off: dict[tuple[str, str, str], tuple[int, int]] = {}
-        """Timers whose records were refused: until when each was put off, and how long that was."""
+        """Timers whose records were refused -> the time until which each was delayed, and the length of the
+        delay."""
         self._many = FEW
         """The number of entries at which all are compared with their timers."""
 
     def arm(self, due: Due) -> None:
-        """Note that a timer is armed, or put off, or brought forward."""
+        """Note that a timer is armed, prolonged, or brought forward."""
         queued_ms = self._queued_ms.get(due[1:])
         if queued_ms is None or due.deadline_ms < queued_ms:
             self._queued_ms[due[1:]] = due.deadline_ms
             heappush(self._queue, due)
 
     def put_off(self, due: Due, now_ms: int, first_ms: int) -> int:
-        """Let a timer whose records the log refuses run out again later: when that is. It is `first_ms` from
-        now, then each time twice as long, so that in whatever time passes it runs out a few times only."""
+        """Delay a timer whose records the log refuses; the time at which it runs out again. The delay is
+        `first_ms`, then each time twice as long, so that the timer runs out only a few times however long the
+        log refuses."""
         deadline_ms, wait_ms = self._put_off.get(due[1:], (None, 0))
         wait_ms = 2 * wait_ms if deadline_ms == due.deadline_ms else first_ms
         self._put_off[due[1:]] = now_ms + wait_ms, wait_ms
@@ -66,7 +70,7 @@ class Timers:
         return now_ms + wait_ms
 
     def is_put_off(self, due: Due) -> bool:
-        """True where a timer waits, until this deadline, for a log that refused its records."""
+        """True where a timer waits until this deadline, because the log refused its records."""
         deadline_ms, _ = self._put_off.get(due[1:], (None, 0))
         return deadline_ms == due.deadline_ms
 
@@ -77,8 +81,8 @@ class Timers:
                 self.arm(due)
 
     def next_due(self, deadline_ms_of: Callable[[Due], int | None], now_ms: int) -> Due | None:
-        """The first timer that is due by `now_ms`; it stays armed. `deadline_ms_of` one that is not is
-        None."""
+        """The first timer that is due by `now_ms`; it stays armed. `deadline_ms_of` gives None for a timer
+        that is not armed."""
         if len(self._queue) >= self._many:
             self._compare_all(deadline_ms_of)
         while self._queue and self._queue[0].deadline_ms <= now_ms:
@@ -97,7 +101,7 @@ class Timers:
         return None
 
     def _compare_all(self, deadline_ms_of: Callable[[Due], int | None]) -> None:
-        """Keep one entry of each timer that is armed, and none of the others."""
+        """Keep one entry of each armed timer, and drop all others."""
         deadlines_ms = {entry[1:]: deadline_ms_of(entry) for entry in self._queue}
         self._queued_ms = {timer: ms for timer, ms in deadlines_ms.items() if ms is not None}
         self._queue = [Due(ms, *timer) for timer, ms in self._queued_ms.items()]
@@ -107,7 +111,8 @@ class Timers:
 
 
 def armed_timers(group: Group) -> list[Due]:
-    """All that are armed: the group's own, whose member id is "" or who computes, then each member's."""
+    """All armed timers: the group's own, whose member id is "" or the computing member's, then each
+    member's."""
     timers = []
     if group.empty_deadline_ms is not None:
         timers.append(Due(group.empty_deadline_ms, group.id, "group", ""))
@@ -126,7 +131,8 @@ def armed_timers(group: Group) -> list[Due]:
 
 
 def one_of(armed: Iterable[Due], timer: str, group_id: str, member_id: str) -> Due:
-    """The armed timer of this name and member; BadInput, with those that there are, where it is not armed."""
+    """The armed timer with this name and member; BadInput, with the list of armed ones, where it is not
+    armed."""
     armed = list(armed)
     for due in armed:
         if (due.timer, due.member_id) == (timer, member_id):
@@ -136,7 +142,7 @@ def one_of(armed: Iterable[Due], timer: str, group_id: str, member_id: str) -> D
 
 
 def deadline_ms(groups: Mapping[str, Group], due: Due) -> int | None:
-    """When a timer of a consumer group is due; None where it is not armed."""
+    """The time at which a timer of a consumer group is due; None where it is not armed."""
     group = groups.get(due.group_id)
     if group is None:
         return None

@@ -16,7 +16,8 @@ MAX_PARTITIONS: Final = 1_000_000
 
 
 def changed_topics(topics: Topics, upsert: Sequence[object], delete: Sequence[str]) -> Topics:
-    """The topics after upsert [{"name", "id", "partitions"}] and delete [names]. BadInput if it is none."""
+    """The topics after upsert [{"name", "id", "partitions"}] and delete [names]. BadInput where the change is
+    malformed."""
     for name in delete:
         topics = metadata.delete_topic(topics, name)
     for entry in upsert:

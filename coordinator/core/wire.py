@@ -12,7 +12,7 @@ from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
 
 SMALL: Final = 64
-"""Partitions of a set whose normal form is kept: so all that are kept take some 40 MB at most."""
+"""The most partitions of a set whose normal form is kept: all kept forms together take some 40 MB at most."""
 
 
 def to_wire(partitions: Partitions) -> list[Json]:
@@ -33,7 +33,7 @@ def _made(partitions: Partitions) -> list[Json]:
 
 
 def partitions_given(value: object, where: str) -> list[Partition]:
-    """The partitions that the list names, each as often as it does; BadInput where it is no such list."""
+    """The partitions of the list, repeated ones included; BadInput where the list is malformed."""
     if type(value) is not list:
         raise BadInput(f"{where} must be a list of topic partitions, not {fields.shown(value)}")
     listed: list[Partition] = []
@@ -51,7 +51,7 @@ def partitions_given(value: object, where: str) -> list[Partition]:
 
 
 def from_wire(value: object, where: str) -> Partitions:
-    """The set that the list stands for; BadInput where it names a partition twice or one below 0."""
+    """The partitions of the list as a set; BadInput where the list repeats a partition or has one below 0."""
     listed = partitions_given(value, where)
     partitions = frozenset(listed)
     if len(partitions) != len(listed):
@@ -63,7 +63,7 @@ def from_wire(value: object, where: str) -> Partitions:
 
 
 def scripted(target: Mapping[str, object] | str) -> dict[str, Partitions] | str:
-    """A scripted target as members' partitions, or the message of an assignor that fails as it is."""
+    """A scripted target as members' partitions; the message of an assignor that fails stays as it is."""
     if isinstance(target, str):
         return target
     where = "the scripted target"

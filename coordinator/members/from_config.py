@@ -2,9 +2,9 @@
 
     member = consumer({"group.id": "g", "group.protocol": "consumer", "group.remote.assignor": "range"})
 
-`classic` is the default, as in KIP-848; its text calls it `generic`. A setting that a protocol has no use
-for is refused with this protocol: KIP-848 calls those settings deprecated, and one that is silently ignored
-would be believed.
+`classic` is the default, as in KIP-848, whose text calls it `generic`. A setting that a protocol does not use
+is refused with this protocol: KIP-848 calls those settings deprecated, and users would rely on a setting that
+is silently ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ASSIGNORS: Final = {CONSUMER: "group.local.assignors", "classic": "partition.as
 
 
 def consumer(configuration: Mapping[str, Any], member_id: str = "") -> Member | ClassicMember:
-    """The consumer's side of a protocol. Assignors are objects; those of classic groups may be named.
+    """The consumer's side of a protocol. Assignors are objects; those of classic groups may be given by name.
 
     ValueError, in a sentence, for a setting that is missing, unknown or of the other protocol, and for local
     assignors beside a remote one.

@@ -1,11 +1,11 @@
-"""A conversion of several batches, and what is left of one that a crash has torn (P4, M1).
+"""A conversion of several batches, and the leftovers of one that a crash has torn (P4, M1).
 
-A conversion that fits is one batch. A larger one is several, of which one decides: the batch that has the
-classic group's record and ConsumerGroupMetadata. On the way up that batch is the last, with the target, and
-the classic tombstone is its last record. On the way back that batch is the first. A group whose classic
-record has a value and whose ConsumerGroupMetadata has none is so the classic group, whatever other records of
-the consumer group the log has: these are left over, are not loaded, and are removed before anything else is
-written.
+A conversion that fits is one batch. A larger one has several batches, one of which decides: the batch with
+the classic group's record and ConsumerGroupMetadata. On the way up that batch is the last, with the target,
+and the classic tombstone is its last record. On the way back that batch is the first. So a group whose
+classic record has a value, and whose ConsumerGroupMetadata has none, is the classic group, whatever other
+records of the consumer group the log has: these are leftovers, which are not loaded, and are removed before
+anything else is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from coordinator.core.record_size import batch_bytes, parts_of
 from coordinator.record_kinds import AnyRecord
 
 INDEPENDENT: Final = frozenset({MEMBER_METADATA, PARTITION_METADATA, CURRENT_ASSIGNMENT})
-"""Records that can be applied independently, in the KIP's words, and what members hold by their target."""
+"""Records that can be applied independently, in the KIP's words, and the partitions that members hold, sorted
+by their target."""
 
 
 def batches_of(records: Sequence[AnyRecord], limit_bytes: int) -> list[Sequence[AnyRecord]]:
@@ -48,10 +49,11 @@ def _is_independent(record: AnyRecord) -> bool:
 
 
 def leftovers(records: Iterable[AnyRecord]) -> dict[str, list[Record]]:
-    """By group id, tombstones of what a torn conversion has left beside a classic group.
+    """By group id, tombstones for the leftovers of a torn conversion beside a classic group.
 
     Only the last record of each key counts, so compaction changes nothing. A group with a value of both
-    GroupMetadata and ConsumerGroupMetadata is not among them: only a log that was changed by hand has one.
+    GroupMetadata and ConsumerGroupMetadata has no leftovers: only a log that was changed by hand has such a
+    group.
     """
     records = list(records)
     classic = {one.group_id: one.value is not None for one in records if isinstance(one, ClassicRecord)}

@@ -1,10 +1,10 @@
-"""A consumer group becomes a classic group, as the last member of the consumer protocol goes (M1).
+"""A consumer group becomes a classic group when its last member of the consumer protocol leaves (M1).
 
-The generation is the group epoch, which is not bumped: a member that has converged rejoins in order, as
-REBALANCE_IN_PROGRESS tells it. The record assigns nothing, because the partitions of the member that has
-gone are nobody's. Partitions of the others are in their subscriptions, as if they said them now, of this
-generation: the group may be converted again before they do, and a new coordinator has all rejoin, too
-(`converted_back`, P2), instead of taking the group for Stable.
+The generation is the group epoch, which is not bumped: a member that has converged rejoins when
+REBALANCE_IN_PROGRESS tells it to. The record assigns nothing, because the partitions of the member that has
+left belong to no member. The partitions of the others are in their subscriptions, as if the members reported
+them now, in this generation: the group may be converted again before they report. For the same reason a new
+coordinator has all members rejoin, too (`converted_back`, P2), instead of taking the group for Stable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def leaves_only_classic(group: Group, gone: Set[str]) -> bool:
 
 
 def converted_back(env: Env, group: Group, result: Result, now_ms: int) -> Result:
-    """ConvertBack (M1): the step, or what becomes of it where it removes the last consumer of a group."""
+    """ConvertBack (M1): the step, or the conversion in its place where the step removes the last consumer of
+    a group."""
     if not leaves_only_classic(group, result.gone):
         return result
     members = {name: member.metadata for name, member in group.members.items() if name not in result.gone}
@@ -51,8 +52,8 @@ def downgraded(
 ) -> Result:
     """The step that makes a classic group of a consumer group, with these members: all must rejoin.
 
-    `joining` is a member whose JoinGroup does so, and waits for the others. Another request that does so has
-    its answer already, that of its own step.
+    `joining` is a member whose JoinGroup causes this, and waits for the others. Any other request that causes
+    it has its answer already, from its own step.
     """
     there = {name: _member(env, group, name, metadata) for name, metadata in members.items()}
     if joining is not None:
@@ -90,7 +91,7 @@ def _member(env: Env, group: Group, name: str, metadata: MemberMetadata) -> Clas
 
 
 def _tombstones(group: Group) -> list[Record]:
-    """P1: nothing is left of the consumer group."""
+    """P1: tombstones for all records of the consumer group."""
     kinds = [
         (CURRENT_ASSIGNMENT, sorted(group.members)),
         (TARGET_MEMBER, sorted(group.targets)),

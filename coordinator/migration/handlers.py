@@ -1,8 +1,8 @@
 """JoinGroup, SyncGroup, Heartbeat and LeaveGroup of members in a consumer group, translated (M2, M3).
 
-JoinGroup updates the group and says what the member owns; SyncGroup gets the assignment; Heartbeat says when
-to rejoin. A JoinGroup is answered at once: no barrier, and no leader. It both acknowledges a revocation and
-asks for the next one: what an eager member has given up before it rejoins need not be asked for.
+JoinGroup updates the group and reports owned partitions; SyncGroup gets the assignment; Heartbeat tells when
+to rejoin. A JoinGroup is answered at once: no barrier, and no leader. It acknowledges a revocation and asks
+for the next one in one request: partitions that an eager member gave up before it rejoins need no revocation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def join_group(
     env: Env, group: Group, request: JoinRequest, made_id: str, waits: RequestId, now_ms: int
 ) -> Result:
     """JoinGroup (M2). `made_id` is for a join without a member id; `waits` names the request where it waits,
-    because it makes a classic group of this one. Raises RequestRejected."""
+    because it converts the group to a classic one. Raises RequestRejected."""
     data = _protocol_data(env, group, request)
     metadata = _metadata(request, data)
     if not request.member_id:
@@ -56,7 +56,7 @@ def join_group(
     member = classic_member(group, request.member_id, request.instance_id)
     if data.generation == NO_GENERATION:
         return _joined(env, group, request, request.member_id, data, metadata, now_ms)
-    kept = metadata._replace(instance_id=member.metadata.instance_id)  # S2: said once, as it joined
+    kept = metadata._replace(instance_id=member.metadata.instance_id)  # S2: given once, at the join
     return _rejoined(env, group, request, member, data, kept, now_ms)
 
 
@@ -84,7 +84,7 @@ def _metadata(request: JoinRequest, data: ProtocolData) -> MemberMetadata:
 
 
 def classic_member(group: Group, member_id: str, instance_id: str | None) -> Member:
-    """The member that says it is this one, perhaps with an instance id. Raises RequestRejected with
+    """The member with this id, and perhaps with this instance id. Raises RequestRejected with
     UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID (S2)."""
     if instance_id is not None:
         holder = group.instances.get(instance_id)
@@ -130,7 +130,8 @@ def _replaced(
     now_ms: int,
 ) -> Result:
     """ReplaceByClassic (S1, M1): a process with the instance id of a member takes its place, whatever
-    protocol that one uses. Where it was the last of the consumer protocol the group is converted back."""
+    protocol that member uses. Where that member was the last of the consumer protocol the group is converted
+    back."""
     if group.members.keys() - group.classic == {holder}:
         members = {name: one.metadata for name, one in group.members.items() if name != holder}
         joining = member_id, waits
@@ -149,8 +150,8 @@ def _rejoined(
     metadata: MemberMetadata,
     now_ms: int,
 ) -> Result:
-    """A member joins again: of its current generation, of the one before because the answer was lost (H6), or
-    ILLEGAL_GENERATION. User data says nothing that the group must know (E1)."""
+    """A member joins again: in its current generation, in the one before because the answer was lost (H6), or
+    ILLEGAL_GENERATION. New user data does not bump the group epoch (E1)."""
     member_id, translated = request.member_id, _translated(request, request.member_id, data)
     kind: Kind = "current"
     if data.generation != member.epoch:
@@ -167,12 +168,13 @@ def _rejoined(
 
 
 def _revoking_if_owned(env: Env) -> Env:
-    """R1: a JoinGroup always says what is owned, so that nothing else need be asked for."""
+    """R1: a JoinGroup always reports the owned partitions, so that the coordinator need not ask for more
+    revocations."""
     return dataclasses.replace(env, dialect=dataclasses.replace(env.dialect, RevocationAsked="if-owned"))
 
 
 def _translated(request: JoinRequest, member_id: str, data: ProtocolData) -> HeartbeatRequest:
-    """The ConsumerGroupHeartbeat that says the same."""
+    """The ConsumerGroupHeartbeat with the same meaning."""
     return HeartbeatRequest(
         request.group_id,
         member_id,
@@ -231,8 +233,9 @@ def _of_generation(
 
 
 def sync_group(env: Env, group: Group, request: SyncRequest, now_ms: int) -> Result:
-    """SyncGroup (M2): the member gets what it may use now, of which one that is behind its target gets only
-    what that has, too. One that must rejoin must do so still. Raises RequestRejected."""
+    """SyncGroup (M2): the member gets the partitions that it may use now; a member that is behind its target
+    gets only those that are in its target, too. A member that must rejoin must still do so. Raises
+    RequestRejected."""
     member_id = request.member_id
     member, session_ms, protocols = _of_generation(group, member_id, request.instance_id, request.generation)
     named = request.protocol_type in (None, CONSUMER) and request.protocol in (None, protocols[0][0])
@@ -254,7 +257,8 @@ def sync_group(env: Env, group: Group, request: SyncRequest, now_ms: int) -> Res
 
 
 def heartbeat(group: Group, request: ClassicHeartbeat, now_ms: int) -> Result:
-    """Heartbeat (M2, H8): whether to rejoin; the session starts anew. Raises RequestRejected."""
+    """Heartbeat (M2, H8): the answer tells if the member must rejoin; the session starts anew. Raises
+    RequestRejected."""
     member_id = request.member_id
     member, session_ms, _ = _of_generation(group, member_id, request.instance_id, request.generation)
     rejoin = phase(member) == "PreparingRebalance"
@@ -263,8 +267,8 @@ def heartbeat(group: Group, request: ClassicHeartbeat, now_ms: int) -> Result:
 
 
 def leave_group(env: Env, group: Group, request: LeaveRequest, now_ms: int) -> Result:
-    """LeaveGroup (M2): members leave, or someone names static ones of either protocol by their instance ids
-    alone. Several who leave bump the group epoch once (E1)."""
+    """LeaveGroup (M2): members leave, or an administrator removes static members of either protocol by their
+    instance ids alone. Several members that leave at once bump the group epoch once (E1)."""
     leaving: dict[str, None] = {}
     answers = []
     for member_id, instance_id in request.members:

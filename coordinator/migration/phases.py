@@ -29,11 +29,11 @@ def phase(member: Member) -> Phase:
 
 
 def must_rejoin(group: Group, member_id: str) -> bool:
-    """MustRejoin (M3): has a target been installed that the member does not know, or must it give something
-    up, or is all free that it waits for?
+    """MustRejoin (M3): has a target been installed that the member does not know, must it give a partition
+    up, or are all partitions free that it waits for?
 
-    A member that has rejoined collects what it was promised first, unless a target has been installed
-    meanwhile.
+    A member that has rejoined first collects the assignment of its JoinGroup, unless a target has been
+    installed meanwhile.
     """
     member = group.members[member_id]
     behind = member.epoch < group.assignment_epoch
@@ -47,8 +47,8 @@ def must_rejoin(group: Group, member_id: str) -> bool:
 
 
 def rejoined(group: Group, member_id: str) -> list[Timer]:
-    """M2: one that was of the classic protocol has rejoined, or uses the consumer protocol from now on: the
-    timers that it does not need any more."""
+    """M2: cancel the timers that a member no longer needs: it used the classic protocol and has rejoined, or
+    uses the consumer protocol from now on."""
     member = group.members.get(member_id)
     if member is None or member.metadata.classic is None:
         return []
@@ -56,7 +56,7 @@ def rejoined(group: Group, member_id: str) -> list[Timer]:
 
 
 def follow(group: Group, now_ms: int) -> list[Timer]:
-    """FollowPhases (M2): whoever must rejoin has its rebalance time-out from now."""
+    """FollowPhases (M2): the rebalance time-out of every member that must rejoin starts now."""
     timers = []
     for member_id in sorted(group.classic):
         member = group.members[member_id]

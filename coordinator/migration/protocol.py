@@ -1,7 +1,7 @@
 """Data of members of the classic protocol, in the form of the consumer protocol (M2, M4).
 
-Only here does the coordinator read the embedded consumer protocol. All protocols of a JoinGroup say the same,
-but for their user data: the first one counts.
+Only here does the coordinator read the embedded consumer protocol. All protocols of a JoinGroup have the same
+data, except for user data: the first one counts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from coordinator.core.step import Env
 CONSUMER: Final = "consumer"
 """The protocol type whose groups migrate."""
 LEAST_VERSION: Final = 3
-"""The least version of the embedded protocol that has all that the consumer protocol asks for (M2)."""
+"""The least version of the embedded protocol that has all fields that the consumer protocol needs (M2)."""
 
 Protocols = tuple[tuple[str, str], ...]
 
@@ -78,13 +78,14 @@ def _subscription(name: str, metadata: bytes) -> Subscription:
 
 
 def _assignor(name: str, subscription: Subscription) -> ClientAssignor:
-    """M4: user data becomes the metadata of an assignor, which nobody but that assignor can read."""
+    """M4: user data becomes the metadata of an assignor; only that assignor can read them."""
     user_data = b64encode(subscription.user_data or b"").decode()
     return ClientAssignor(name, CLASSIC_VERSION, CLASSIC_VERSION, 0, CLASSIC_VERSION, user_data)
 
 
 def ids_of(env: Env, named: frozenset[tuple[str, int]]) -> Partitions:
-    """Partitions by topic id; those of no topic, or that it does not have, are left out (T2)."""
+    """Partitions by topic id; those of an unknown topic, or with an index that the topic does not have, are
+    left out (T2)."""
     return frozenset(
         (env.topics[name].id, index)
         for name, index in named
@@ -122,8 +123,8 @@ def assigned_to(env: Env, assignment: str) -> Partitions:
 def assignment_bytes(
     assigned: Partitions, target: Target, protocols: Protocols, names: Mapping[str, str]
 ) -> str:
-    """The assignment of a SyncGroup, in the version of the member's subscription; `names` are those of topic
-    ids. The metadata that its assignor has computed for it is its user data."""
+    """The assignment of a SyncGroup, in the version of the member's subscription; `names` has the names of
+    topic ids. The metadata of its assignor becomes the user data."""
     named = frozenset((names[topic_id], index) for topic_id, index in assigned if topic_id in names)
     user_data = _user_data(target.metadata_bytes)
     version = _version(protocols[0][1])
@@ -132,7 +133,7 @@ def assignment_bytes(
 
 def _user_data(metadata: str) -> bytes | None:
     """M4: the bytes of a target's metadata. Text that is not base64 was computed for a consumer whose place a
-    classic member has taken since, or is from an older log: no bytes are meant by it."""
+    classic member has taken since, or is from an older log: it stands for no bytes."""
     try:
         return fields.from_base64(metadata) or None
     except ValueError:
@@ -140,8 +141,8 @@ def _user_data(metadata: str) -> bytes | None:
 
 
 def owning(env: Env, protocols: Protocols, held: Partitions, generation: int) -> Protocols:
-    """The protocols of a member as if it said now that it owns what it holds, of that generation. Bytes
-    from a log that cannot be read stay as they are."""
+    """The protocols of a member as if it reported its held partitions now, in that generation. Bytes from a
+    log that cannot be read stay as they are."""
     names = env.names_by_id
     owned = frozenset((names[topic_id], index) for topic_id, index in held if topic_id in names)
     return tuple((name, _with_owned(content, owned, generation)) for name, content in protocols)
@@ -156,7 +157,8 @@ def _with_owned(content: str, owned: frozenset[tuple[str, int]], generation: int
 
 
 def _version(metadata: str) -> int:
-    """The version of an assignment: the subscription's, or the newest where a log has no readable one."""
+    """The version of an assignment: that of the subscription, or the newest where the log's subscription
+    cannot be read."""
     try:
         return min(version_of(_bytes(metadata)), NEWEST)
     except BadInput:
@@ -164,7 +166,8 @@ def _version(metadata: str) -> int:
 
 
 def _bytes(text: str) -> bytes:
-    """Bytes of a member, as text in base64. BadInput where it is none: only a log can have that."""
+    """Bytes of a member, as text in base64. BadInput where the text is not base64: only a log can have
+    that."""
     try:
         return b64decode(text)
     except ValueError as error:

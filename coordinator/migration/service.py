@@ -1,4 +1,5 @@
-"""The door to online migration: which requests are translated, and which convert the group (M1, M2)."""
+"""The entry to online migration: the requests that are translated, and those that convert the group (M1,
+M2)."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def translate(
 ) -> Result:
     """A request of the classic protocol to a consumer group. Raises RequestRejected.
 
-    A JoinGroup that waits, as it has made a classic group of this one, has the response PENDING. One to a
-    group without members goes `onward`, once `commit` has made a classic group of it.
+    A JoinGroup that waits, because it has converted the group to a classic one, has the response PENDING. A
+    JoinGroup to a group without members goes `onward`, once `commit` has made a classic group of it.
     """
     error = invalid(request, env.config)
     if error:
@@ -53,12 +54,12 @@ def translate(
 
 
 def refuse(request: ClassicRequest, code: ErrorCode, _: str) -> Json:
-    """The response that says so; the classic protocol has no place for a message."""
+    """The response with an error; responses of the classic protocol have no field for a message."""
     return refusal(request, code)
 
 
 def _waiting(result: Result, waits: RequestId) -> Result:
-    """The answer to the request at hand, if its own step gave it."""
+    """The answer to the request at hand, if its own step gave that answer."""
     step = result.classic_step
     if step is not None:
         own = [body for name, body in step.answers if name == waits]
@@ -68,7 +69,7 @@ def _waiting(result: Result, waits: RequestId) -> Result:
 
 
 def empties(group: Group, request: ClassicRequest) -> bool:
-    """Does this JoinGroup make a classic group of a consumer group that has no members (M1)?"""
+    """Tell if this JoinGroup makes a classic group of a consumer group without members (M1)."""
     return (
         isinstance(request, JoinRequest)
         and not group.members
@@ -80,9 +81,9 @@ def empties(group: Group, request: ClassicRequest) -> bool:
 def convert(
     env: Env, classic: ClassicGroup, saved: GroupMetadata | None, request: HeartbeatRequest, now_ms: int
 ) -> Result:
-    """Convert (M1): the first ConsumerGroupHeartbeat that joins a classic group makes a consumer group of it.
+    """Convert (M1): the first ConsumerGroupHeartbeat that joins a classic group makes it a consumer group.
 
-    Raises RequestRejected; then the group is what it was. So it is if the log refuses.
+    Raises RequestRejected; then the group is unchanged. It is unchanged, too, if the log refuses.
     """
     group, records = upgraded(env, classic, saved)
     result = consumer_group_heartbeat(env, group, request, now_ms)
@@ -99,7 +100,7 @@ def convert(
 
 
 def _removed(result: Result) -> set[str]:
-    """Members whose place the step has given to another (S1)."""
+    """Members whose place the step has given to another member (S1)."""
     from coordinator.consumer.records import MEMBER_METADATA, Record
 
     return {
@@ -110,7 +111,8 @@ def _removed(result: Result) -> set[str]:
 
 
 def settled(env: Env, groups: Mapping[str, Group], results: Sequence[Result], now_ms: int) -> list[Result]:
-    """The steps; one that removes the last member of the consumer protocol converts the group back (M1)."""
+    """The steps; a step that removes the last member of the consumer protocol converts the group back
+    (M1)."""
     return [
         converted_back(env, groups[one.group_id], one, now_ms) if one.gone and one.group_id in groups else one
         for one in results

@@ -1,7 +1,8 @@
-"""A classic group becomes a consumer group, as the first member joins with the consumer protocol (M1).
+"""A classic group becomes a consumer group when the first member joins with the consumer protocol (M1).
 
-The group epoch is the generation; target and current assignments are what the members may own by then. The
-records that make it so are of one batch with those of the join, which bumps the epoch as any other.
+The group epoch is the generation; target and current assignments are the partitions that the members may own
+at that time. The records of the conversion are in one batch with those of the join, which bumps the epoch as
+any join.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ from coordinator.record_kinds import AnyRecord
 def upgraded(
     env: Env, group: ClassicGroup, saved: GroupMetadata | None
 ) -> tuple[Group | None, list[AnyRecord]]:
-    """The consumer group that a classic group becomes, None for one that never had a generation, and the
-    records that make it. `saved` is the last record of the classic group.
+    """The consumer group that a classic group becomes, None for a group without any generation, and the
+    records of the conversion. `saved` is the last record of the classic group.
 
     Raises RequestRejected: INVALID_REQUEST for a group whose members are no consumers (H5: the heartbeat has
-    no GROUP_ID_NOT_FOUND, which is Kafka's answer), and where what they say or are assigned cannot be
+    no GROUP_ID_NOT_FOUND, which is Kafka's answer), and where their subscriptions or assignments cannot be
     translated.
     """
     if group.members and group.protocol_type != CONSUMER:
@@ -62,9 +63,10 @@ def upgraded(
 
 
 def _records(env: Env, group: ClassicGroup, saved: GroupMetadata | None) -> list[Record]:
-    """P1, in the order of a group that is new: members, topics, epoch, target, what each member holds.
+    """P1, in the order of a new group: members, topics, epoch, target, and the partitions that each member
+    holds.
 
-    A member that has not been in a generation has nothing to bring along: it joins again.
+    A member that has not been in a generation has no state to convert: it joins again.
     """
     if not group.generation:
         return []
@@ -106,11 +108,11 @@ def _current(env: Env, epoch: int, held: Partitions) -> CurrentAssignment:
 def held_at_conversion(
     env: Env, group: ClassicGroup, saved: GroupMetadata | None, data: Mapping[str, ProtocolData]
 ) -> dict[str, Partitions]:
-    """HeldAtConversion (M1, R7): what each member may own, so that nobody else is given it.
+    """HeldAtConversion (M1, R7): the partitions that each member may own, so that no other member gets them.
 
-    A member may own its assignment, in the log since the leader brought it, unless it has rejoined since; and
-    what its last JoinGroup named as owned, for it may not have given that up yet. A partition that several
-    members name belongs to the one of the latest generation.
+    A member may own its assignment, which is in the log since the leader sent it, unless the member has
+    rejoined since; and the partitions that its last JoinGroup reported, as it may not have given them up yet.
+    A partition that several members report belongs to the one of the latest generation.
     """
     assigned = {one.member_id: one.assignment for one in saved.members} if saved is not None else {}
     owners: dict[Partition, str] = {}
@@ -135,7 +137,7 @@ def sessions(group: Group, now_ms: int) -> list[Timer]:
 
 
 def dissolved(step: ClassicStep) -> None:
-    """The classic group is no more: whatever waits is told to join again."""
+    """Dissolve the classic group: every waiting request is told to join again."""
     for name in sorted(step.group.members):
         unanswered(step, name, name, ErrorCode.REBALANCE_IN_PROGRESS)
     step.group = ClassicGroup(step.group.id)

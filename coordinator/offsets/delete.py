@@ -1,4 +1,5 @@
-"""OffsetDelete (D1): an administrator deletes committed offsets. The text is silent; the rules are Kafka's.
+"""OffsetDelete (D1): an administrator deletes committed offsets. KIP-848's text has no rule for it; the rules
+are Kafka's.
 
 A topic that a live member subscribes to keeps its offsets, and so does a live group of another protocol type.
 """
@@ -37,9 +38,9 @@ def offset_delete(
 ) -> Result:
     """One batch of tombstones. Raises RequestRejected where nothing can be deleted.
 
-    `groups` are consumer groups; `other` tells what members of a group of another kind subscribe to, or None
-    where there is no such group. It raises RequestRejected for a live group that is none of consumers.
-    A request that names no topic that is there is not held against the group, as in Kafka.
+    `groups` are consumer groups; `other` gives the subscriptions of a group of another kind, or None where
+    there is no such group. It raises RequestRejected for a live group whose members are no consumers. A
+    request that names no existing topic is not refused for the group's sake, as in Kafka.
     """
     validate_group_id(request.group_id)
     result = Result(request.group_id)
@@ -61,7 +62,7 @@ def offset_delete(
 
 
 def _tombstones(offsets: Offsets, group_id: str, name: str, indexes: list[int]) -> list[OffsetRecord]:
-    """The tombstones of what is committed; a partition without an offset needs none."""
+    """The tombstones of committed offsets; a partition without an offset needs none."""
     known = offsets.get(group_id, {})
     return [
         OffsetRecord(group_id, name, index, None)
@@ -88,5 +89,5 @@ def _subscribed(
 
 
 def offset_delete_error(code: ErrorCode, _: str) -> Json:
-    """The answer where nothing was deleted; the response has no place for the message."""
+    """The answer where nothing was deleted; the response has no field for the message."""
     return {"errorCode": int(code), "throttleTimeMs": 0, "topics": []}

@@ -1,8 +1,8 @@
-"""OffsetCommit and OffsetFetch (O1, O2, O4), and offsets that go with their topic or group (T2).
+"""OffsetCommit and OffsetFetch (O1, O2, O4), and offsets that are deleted with their topic or group (T2).
 
-A commit is fenced by member id and member epoch alone: who held a partition before is no longer a member, or
-at an older epoch than when it was told to give the partition up. It is no heartbeat: the session's timer
-stays as it is, and a member that is fenced here stays a member.
+A commit is fenced by member id and member epoch alone: a former owner of a partition is no longer a member,
+or has an older epoch than the one at which it was told to give the partition up. A commit is no heartbeat:
+the session's timer stays as it is, and a member that is fenced here stays a member.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ from coordinator.offsets.request import (
 
 _NO_OFFSETS: Final[OffsetsOfGroup] = {}
 _UNKNOWN: Final = CommittedOffset(-1, -1, "", 0, "")
-"""The answer to a fetch of what was not committed."""
+"""The answer to a fetch of a partition without a committed offset."""
 
 
 def offset_commit(env: Env, group: Group | None, request: CommitRequest, now_ms: int) -> Result:
-    """OffsetCommit (O1, O2): one batch of what is valid. Raises RequestRejected where nothing can be.
+    """OffsetCommit (O1, O2): one batch of all valid partitions. Raises RequestRejected where none can be
+    committed.
 
-    A partition that is not valid has its own error and keeps no other from being committed.
+    A partition that is not valid has its own error, and the others are committed all the same.
     """
     validate_offset_commit(request, env.names_by_id)
     simple = not request.member_id and request.member_epoch == NO_MEMBER_EPOCH
@@ -58,7 +59,7 @@ def offset_commit(env: Env, group: Group | None, request: CommitRequest, now_ms:
 
 
 def _verify_commit(env: Env, group: Group | None, request: CommitRequest) -> None:
-    """O2, PartitionEpochs, of what is valid. Raises RequestRejected as `verify_member`."""
+    """O2, PartitionEpochs, for the valid partitions. Raises RequestRejected as `verify_member`."""
     member = group.members.get(request.member_id) if group else None
     if member is not None and env.dialect.PartitionEpochs:
         committed = (
@@ -76,7 +77,7 @@ def verify_member(env: Env, group: Group | None, group_id: str, member_id: str, 
     """O2. Raises RequestRejected with UNKNOWN_MEMBER_ID (or GROUP_ID_NOT_FOUND) or STALE_MEMBER_EPOCH.
 
     A member that is away has no process that could commit: any epoch of its is stale (S1), unless the dialect
-    takes -2 for one (AwayCommits).
+    accepts -2 (AwayCommits).
     """
     if group is None:
         raise RequestRejected(ErrorCode[env.dialect.UnknownGroupError], f"Group {group_id} does not exist.")
@@ -135,14 +136,14 @@ def _committed(
 
 
 def _named(topic: TopicReference) -> Json:
-    """A topic of a response: named as the request named it."""
+    """A topic of a response, with the name or the id that the request had."""
     return {"name": topic.name or None, "topicId": topic.id or NO_TOPIC_ID}
 
 
 def offset_commit_error(request: CommitRequest, code: ErrorCode, message: str) -> Json:
     """The answer to a commit of which nothing was kept: every partition has the error.
 
-    The response has no place for the message. A batch that is too large has an error of its own here (P4).
+    The response has no field for the message. A batch that is too large has an error of its own here (P4).
     """
     if code == ErrorCode.UNKNOWN_SERVER_ERROR:
         code = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
@@ -168,11 +169,11 @@ def offset_fetch(
     admit: Callable[[str], None],
     verify: Callable[[str, str, int], None],
 ) -> Json:
-    """OffsetFetch (O1, O4): the response. Fenced if the request has a member id or an epoch, and only then.
+    """OffsetFetch (O1, O4): the response. Fenced only if the request has a member id or an epoch.
 
     `admit` raises RequestRejected for a group that the client may not see, `verify` for a member id and an
-    epoch or generation that are no member's of the group. An error of the whole request is the error of
-    every group.
+    epoch or generation that no member of the group has. An error of the whole request is the error of every
+    group.
     """
     answers = []
     for group in request.groups:
@@ -199,7 +200,7 @@ def _fetched(env: Env, known: OffsetsOfGroup, group: FetchedGroup) -> list[Json]
 
 
 def _all_topics(env: Env, known: OffsetsOfGroup) -> list[Json]:
-    """Everything that is committed, by name and partition, with name and id of each topic."""
+    """All committed offsets, by name and partition, with name and id of each topic."""
     topics: dict[str, list[Json]] = {}
     for (name, index), committed in sorted(known.items()):
         if _applies(env.topics, name, committed):
@@ -230,12 +231,12 @@ def _answer(index: int, committed: CommittedOffset, error: ErrorCode = ErrorCode
 
 
 def _applies(topics: Topics, name: str, committed: CommittedOffset) -> bool:
-    """T2: an offset is of the topic that it was committed for, not of another that has its name now."""
+    """T2: an offset belongs to the topic for which it was committed, not to another that has its name now."""
     return name in topics and topics[name].id == committed.topic_id
 
 
 def offsets_of_deleted_topics(offsets: Offsets, group_id: str, topics: Topics) -> list[OffsetRecord]:
-    """Tombstones of what a group has committed of topics that exist no more (T2), by name and partition."""
+    """Tombstones of a group's committed offsets of topics that exist no more (T2), by name and partition."""
     return [
         OffsetRecord(group_id, name, index, None)
         for (name, index), committed in sorted(offsets.get(group_id, _NO_OFFSETS).items())
@@ -244,5 +245,5 @@ def offsets_of_deleted_topics(offsets: Offsets, group_id: str, topics: Topics) -
 
 
 def offsets_of_deleted_group(offsets: Offsets, group_id: str) -> list[OffsetRecord]:
-    """Tombstones of all that a group has committed (E5 DEAD), by name and partition."""
+    """Tombstones of all committed offsets of a group (E5 DEAD), by name and partition."""
     return offsets_of_deleted_topics(offsets, group_id, {})

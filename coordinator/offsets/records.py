@@ -21,18 +21,19 @@ class CommittedOffset(NamedTuple):
 
     offset: int
     leader_epoch: int
-    """-1 where the member did not say."""
+    """-1 where the member gave none."""
     metadata: str
     timestamp_ms: int
     topic_id: str
-    """The topic that it was committed for: a recreated topic has the key's name, but another id (T2)."""
+    """The topic for which the offset was committed: a recreated topic has the key's name, but another id
+    (T2)."""
 
 
 OffsetsOfGroup = Mapping[tuple[str, int], CommittedOffset]
-"""Topic name and partition, as in the record's key -> what is committed."""
+"""Topic name and partition, as in the record's key -> the committed offset."""
 
 Offsets = dict[str, dict[tuple[str, int], CommittedOffset]]
-"""Group id -> its offsets. A group that has offsets need not have members, nor ever have had one."""
+"""Group id -> its offsets. A group with offsets need not have members, and need never have had any."""
 
 
 class OffsetRecord(NamedTuple):
@@ -45,7 +46,7 @@ class OffsetRecord(NamedTuple):
 
 
 def replay_offset(offsets: Offsets, record: OffsetRecord) -> None:
-    """Apply one record. Any order of keys and any subset that compaction leaves is accepted."""
+    """Apply one record. Records may come in any order of keys, with any subset that compaction leaves."""
     key = (record.topic, record.partition)
     if record.value is not None:
         offsets.setdefault(record.group_id, {})[key] = record.value
@@ -81,7 +82,7 @@ def offset_to_wire(record: OffsetRecord, offset: int) -> Json:
 
 
 def offset_from_wire(source: Mapping[str, object]) -> OffsetRecord:
-    """The record that the JSON object stands for. BadInput where it is none."""
+    """The record in the JSON object. BadInput where the JSON is no such record."""
     where = f"an {OFFSET_COMMIT} record"
     key = fields.mapping(source, "key", where)
     fields.known(key, ("type", "groupId", "topic", "partition"), f"the key of {where}")

@@ -14,11 +14,11 @@ from coordinator.core import fields
 from coordinator.core.errors import ErrorCode, RequestRejected
 
 NO_MEMBER_EPOCH: Final = -1
-"""Sent by who is no member: a manually assigned consumer, or an administrator (O4)."""
+"""The member epoch of a sender that is no member: a manually assigned consumer, or an administrator (O4)."""
 
 
 class TopicReference(NamedTuple):
-    """A topic by id or by name; the other one is "". Both at once is for validation to reject."""
+    """A topic by id or by name; the other field is "". Validation rejects a topic with both."""
 
     id: str
     name: str
@@ -45,7 +45,7 @@ class CommitRequest(NamedTuple):
 
 
 class FetchedGroup(NamedTuple):
-    """One group of an OffsetFetch; no topics at all asks for whatever is committed."""
+    """One group of an OffsetFetch; without topics it requests all committed offsets."""
 
     group_id: str
     topics: list[tuple[TopicReference, list[int]]] | None
@@ -169,7 +169,7 @@ def validate_group_id(group_id: str) -> None:
 
 
 def validate_offset_fetch(request: FetchRequest, topic_names: Mapping[str, str]) -> None:
-    """O1: what makes the whole request invalid. Raises RequestRejected."""
+    """O1: the faults that make the whole request invalid. Raises RequestRejected."""
     if request.member_id and len(request.groups) > 1:
         raise _invalid("MemberId can only be given for one group: a member is a member of one.")
     _once((group.group_id for group in request.groups), "Group")
@@ -180,7 +180,8 @@ def validate_offset_fetch(request: FetchRequest, topic_names: Mapping[str, str])
 def _validate_topics(
     topics: Sequence[tuple[TopicReference, Sequence[int]]], topic_names: Mapping[str, str]
 ) -> None:
-    """A topic by name and by id at once, or by neither; a partition given twice, perhaps once by each."""
+    """A topic with both a name and an id, or with neither; a partition that is given twice, also once by
+    each."""
     for topic, _ in topics:
         if topic.id and topic.name:
             raise _invalid(f"Topic {topic.name} must be given by name or by id, not by both.")

@@ -1,5 +1,5 @@
-"""Answers of a broker that name brokers or versions, as a client behind a proxy is to see them: the proxy's
-own listeners, and of each API no version that the proxy could not follow."""
+"""Answers of a broker that name brokers or versions, rewritten for a client behind a proxy: with the proxy's
+own listeners, and without versions that the proxy could not follow."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FOLLOWED: Final = {
     NUMBERS["Produce"]: (0, 9),
     NUMBERS["Fetch"]: (0, 15),
 }
-"""The versions of an API that are let through. Newer ones of Produce and Fetch name brokers in their answers,
-which are passed on unread."""
+"""The versions of an API that are let through. Answers of newer versions of Produce and Fetch name brokers,
+and are passed on unread."""
 HIDDEN: Final = frozenset({NUMBERS["ShareFetch"], NUMBERS["ShareAcknowledge"]})
 """APIs whose answers name brokers in every version."""
 UNSUPPORTED_VERSION: Final = 35
@@ -41,8 +41,8 @@ def read_versions(version: int, answer: bytes) -> Json:
 async def rewritten(
     head: Head, answer: bytes, listener: Listener, followed: Mapping[int, tuple[int, int]]
 ) -> bytes:
-    """An answer as the client is to see it; `followed` has the versions of more APIs that are let through.
-    Malformed for an answer that cannot be read."""
+    """The answer for the client; `followed` has the versions of more APIs that are let through. Malformed for
+    an answer that cannot be read."""
     if head.key == API_VERSIONS:
         body = read_versions(head.version, answer)
         version = 0 if body["errorCode"] == UNSUPPORTED_VERSION else head.version
@@ -68,7 +68,7 @@ def _lowered(offered: Json, followed: Mapping[int, tuple[int, int]]) -> Json | N
 
 
 async def _at_listener(named: Json, listener: Listener) -> Json:
-    """An object with host and port, if it has any; a broker that is not there has neither."""
+    """An object with host and port; a broker that is not there has neither, and stays as it is."""
     if not named.get("host") or not 0 < named.get("port", 0) < 1 << 16:
         return named
     host, port = await listener(named["host"], named["port"])

@@ -1,8 +1,8 @@
-"""The broker without input and output: frames of requests to frames of responses, some of them later.
+"""The broker without input and output: from frames of requests to frames of responses, some of them later.
 
 A request that waits (JoinGroup, SyncGroup, Fetch) gets a ticket. `ready` gives the responses that have become
-ready since, by their tickets. Requests of one connection are to be handed in one after the other, as Kafka
-does it; a request that waits holds up no other connection.
+ready since, by their tickets. Requests of one connection must come one after the other, as in Kafka; a
+request that waits holds up no other connection.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ JOIN: Final = 11
 HEARTBEATS: Final = frozenset({12, 68})
 """Heartbeats of both protocols: a client sends the same again and again."""
 SHORT: Final = 160
-"""Bytes of the largest heartbeat that is kept once it was read."""
+"""The most bytes of a heartbeat that is kept after it was read."""
 KEPT: Final = 4096
-"""Heartbeats that are kept, with what was read of them: at most 13 MB."""
+"""The number of heartbeats that are kept with their parsed form: at most 13 MB."""
 COMPACTED: Final = 10_000
-"""The log is compacted when it has so many records, and twice as many as the last time left."""
+"""The log is compacted when it has this many records, and twice as many as after the last compaction."""
 ADDS_AT_ONCE: Final = 4
 """JoinGroup below this version takes a new member without giving it an id first."""
 
@@ -61,7 +61,7 @@ VERSIONS: Final = {
     **{key: (first, last) for key, (first, last, _) in HANDLERS.items()},
     **{key: (api.first, api.last) for key, api in GROUP_APIS.items()},
 }
-"""The versions in ApiVersions: first and last version by Kafka's number of the API."""
+"""The versions in ApiVersions: Kafka's number of the API -> first and last version."""
 
 
 @cache
@@ -91,7 +91,7 @@ class Broker:
 
     def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
         self.offered = dict(VERSIONS)
-        """The versions in ApiVersions of this broker."""
+        """The versions in this broker's ApiVersions."""
         self._coordinator = coordinator
         self._cluster = cluster
         self._waiting: dict[int, _Waiting] = {}
@@ -104,11 +104,11 @@ class Broker:
         self._set_topics(set())
 
     def stands_for(self, node: int, port: int) -> None:
-        """Let clients find the coordinator at the broker of this number, which they reach at this port."""
+        """Let clients find the coordinator at the broker with this number, which they reach at this port."""
         self._cluster.node, self._cluster.port = node, port
 
     def take_topics(self, topics: Iterable[Topic]) -> None:
-        """Have these topics, and no others. AppendFailed where the log refuses that; then nothing changes."""
+        """Take these topics, and no others. AppendFailed where the log refuses; then nothing changes."""
         before, wanted = self._cluster.topics, {topic.name: topic for topic in topics}
         if wanted == before:
             return
@@ -120,7 +120,7 @@ class Broker:
             raise
 
     def has_topic(self, name: str, partitions: int) -> bool:
-        """Tell if there is a topic of this name, with so many partitions."""
+        """Tell if there is a topic of this name, with this many partitions."""
         topic = self._cluster.topics.get(name)
         return topic is not None and topic.partitions == partitions
 
@@ -130,7 +130,8 @@ class Broker:
         return self._coordinator.clock.now_ms()
 
     def handle(self, frame: bytes, host: str) -> bytes | int:
-        """The response to a request, or the ticket of one that waits. Malformed for what is no request."""
+        """The response to a request, or the ticket of one that waits. Malformed for a frame that is no
+        request."""
         return self.respond(self.read(frame, host))
 
     def respond(self, sent: Sent) -> bytes | int:
@@ -160,7 +161,7 @@ class Broker:
         return self.response(sent, answer)
 
     def ready(self) -> list[tuple[int, bytes]]:
-        """Let time-outs that are due happen; the responses that are ready, by their tickets."""
+        """Let due time-outs happen; the responses that are ready, by their tickets."""
         self._coordinator.fire_due()
         self._compact()
         answers = []
@@ -179,15 +180,15 @@ class Broker:
         return answers
 
     def _compact(self) -> None:
-        """P3: a server that runs for long keeps what its groups are, not all that they were."""
+        """P3: compact the log: a long-running server keeps the state of its groups, not their history."""
         if self._coordinator.end < self._compact_at:
             return
-        with suppress(AppendFailed):  # the disk is full: the next request says so
+        with suppress(AppendFailed):  # the disk is full: the next request reports that
             self._coordinator.compact()
         self._compact_at = max(COMPACTED, 2 * self._coordinator.end)
 
     def forget(self, ticket: int) -> None:
-        """The connection of this request is gone: nobody reads the response."""
+        """Forget the request of a connection that is gone: no client reads the response."""
         self._waiting.pop(ticket, None)
 
     @property
@@ -238,14 +239,14 @@ class Broker:
         self._coordinator.set_topics(self._cluster.operations(), gone)
 
     def read(self, frame: bytes, host: str) -> Sent:
-        """The request in a frame. Malformed for what is no request."""
+        """The request in a frame. Malformed for a frame that is no request."""
         head = head_of(frame)
         key, version, correlation_id = head.key, head.version, head.correlation_id
         if key not in self.offered:
             raise Malformed(f"there is no API {key} here")
         first, last = self.offered[key]
         if not first <= version <= last:
-            if key == API_VERSIONS:  # a client asks again, in a version that the answer names
+            if key == API_VERSIONS:  # the client asks again, in a version that the answer names
                 return Sent(key, 0, correlation_id, {}, {"unsupported": True})
             raise Malformed(f"API {key} has the versions {first} to {last}, not {version}")
         again = key in HEARTBEATS and len(frame) <= SHORT
@@ -267,4 +268,4 @@ def _read(key: int, version: int, content: bytes) -> tuple[str, Json]:
 
 
 _read_once = lru_cache(maxsize=KEPT)(_read)
-"""As _read, for requests that come again and again. Nobody may change the body."""
+"""As _read, for requests that come again and again. Callers must not change the body."""

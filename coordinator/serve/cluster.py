@@ -1,4 +1,4 @@
-"""The cluster that clients see around the coordinator: one broker, its topics, and records made of numbers.
+"""The cluster that clients see around the coordinator: one broker, its topics, and records with numbers.
 
 A partition's record at offset n has the text of n as its value. The log of each partition grows by `rate`
 records a second, by the clock; so a consumer's output shows if it skipped or repeated a record.
@@ -20,7 +20,7 @@ CLUSTER_ID: Final = "conformance-kit"
 BROKER_ID: Final = 0
 LEADER_EPOCH: Final = 0
 MOST_RECORDS: Final = 500
-"""Records in one batch, whatever size a client asks for."""
+"""The most records in one batch, whatever size a client asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Cluster:
         return max(0, now_ms - self.started_ms) * self.rate // 1000
 
     def ready_ms(self, offset: int) -> int:
-        """The time from which on there is a record at this offset."""
+        """The time from which a record exists at this offset."""
         return self.started_ms - (-(offset + 1) * 1000 // self.rate) if self.rate else -1
 
     def batch(self, first: int, end: int, now_ms: int) -> bytes:
-        """The record batch (version 2) of these offsets, `end` not among them."""
+        """The record batch (version 2) from the first offset up to, and without, `end`."""
         time = TZAwareMicros.parse(datetime.fromtimestamp(now_ms // 1000, UTC))
         records = tuple(
             Record(

@@ -1,7 +1,7 @@
-"""APIs beside those of groups: versions, metadata, where the coordinator is, offsets, records, topics.
+"""APIs beside those of groups: versions, metadata, the coordinator's place, offsets, records, topics.
 
 Each function takes Kafka's request as JSON in the given version and gives the response as JSON. A response
-may have more fields than its version; they are cut (`codec.fitted`).
+may have more fields than its version; those are cut (`codec.fitted`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INVALID_PARTITIONS: Final = 37
 TOPIC_EXISTS: Final = 36
 POLICY_VIOLATION: Final = 44
 MOST_PARTITIONS: Final = 10_000
-"""The most partitions of all topics: more would let a client grow the server."""
+"""The most partitions of all topics together: without a limit a client could grow the server."""
 
 Handler: TypeAlias = Callable[[Cluster, int, Json, int], Json]
 """(cluster, version, request, the time in ms) -> response."""
@@ -106,7 +106,7 @@ def find_coordinator(cluster: Cluster, version: int, body: Json, _: int) -> Json
 
 
 def list_offsets(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
-    """ListOffsets. A time of the past asks for the first record: records have no times of their own."""
+    """ListOffsets. A time of the past gives the first record: records have no times of their own."""
 
     def offset(topic: Topic | None, partition: Json) -> Json:
         index, at = partition["partitionIndex"], partition["timestamp"]
@@ -187,7 +187,7 @@ def fetch(cluster: Cluster, version: int, body: Json, now_ms: int) -> Json:
 
 def fetch_ready_ms(cluster: Cluster, body: Json, now_ms: int) -> int:
     """The time at which a Fetch is answered: at once where a partition has records or an error, else when the
-    next record is there, or after the time that the client waits."""
+    next record exists, or when the client's time-out ends."""
     deadline: int = now_ms + max(0, body["maxWaitMs"])
     end = cluster.end(now_ms)
     for one, topic in _topics(cluster, body["topics"]):
@@ -306,7 +306,7 @@ HANDLERS: Final[dict[int, tuple[int, int, Handler]]] = {
     37: (0, 3, create_partitions),
     60: (0, 1, describe_cluster),
 }
-"""By Kafka's number of the API: first and last version, and the function that answers."""
+"""Kafka's number of the API -> first and last version, and the function that answers."""
 CHANGES_TOPICS: Final = frozenset({19, 20, 37})
 API_VERSIONS: Final = 18
 FETCH: Final = 1

@@ -2,7 +2,8 @@
 
 lowerCamelCase for snake_case, `timeoutMs` in milliseconds for a timedelta `timeout` or a point in time, RFC
 4122 text for a UUID (null for the zero one), lists for tuples, a number for an error code, base64 for bytes.
-Record batches stay bytes. Read off the dataclasses, so that it holds for every API and version that kio has.
+Record batches stay bytes. The rules are read off the dataclasses, so that they hold for every API and version
+of kio.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class _Member(NamedTuple):
     from_json: Convert
     default: Callable[[], Any]
     inner: Any
-    """The dataclass of its value, or of the items of its value; None where that is none."""
+    """The dataclass of the field's value, or of its items; None where there is none."""
 
 
 def to_json(message: Any) -> Json:
@@ -48,9 +49,9 @@ def to_json(message: Any) -> Json:
 
 
 def from_json(schema: type, body: Json) -> Any:
-    """A message of kio from JSON; what is left out has the schema's default.
+    """A message of kio from JSON; fields that are left out have the schema's default.
 
-    ValueError, in words, for a field that the schema does not have or a value that it cannot hold.
+    ValueError, in words, for a field that the schema does not have or a value that the schema cannot hold.
     """
     if not isinstance(body, dict):
         raise ValueError(f"{schema.__name__} is an object, not {body!r}")

@@ -181,7 +181,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
-    """The server's side of TLS. BadInput, in words, where certificate and key are none."""
+    """The server's side of TLS. BadInput, in words, where certificate or key cannot be used."""
     if certificate is None and key is None:
         return None
     if certificate is None or key is None:

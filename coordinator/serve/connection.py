@@ -1,7 +1,7 @@
 """One connection of a client: frames of requests in, frames of responses out.
 
-Requests of a connection are handled one after the other, as Kafka does it. A request that waits holds up
-the requests behind it, and no other connection. Requests of a client that went are handled, too: a producer
+Requests of a connection are handled one after the other, as in Kafka. A request that waits holds up the
+requests behind it, and no other connection. Requests of a client that has gone are handled, too: a producer
 that wants no acknowledgement closes its connection after the last record. A frame that is malformed or too
 large closes its connection, with a line in the server's log.
 """
@@ -23,18 +23,19 @@ from coordinator.serve.login import Login
 from coordinator.serve.upstream import Address, Behind, Upstream
 
 AHEAD: Final = 64
-"""Frames that are read before the first of them is handled, and that are handled before other connections."""
+"""The number of frames that are read ahead of their handling, and that are handled before other connections
+have their turn."""
 UNREAD: Final = 1 << 16
-"""Bytes of further frames that are kept while a request waits; then nothing more is read."""
+"""The bytes of further frames that are kept while a request waits; then the connection reads no more."""
 SIZE: Final = 4
-"""Bytes of the size before each frame."""
+"""The bytes of the size before each frame."""
 _log = logging.getLogger("coordinator.serve")
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """No client may grow the server: connections at a time, bytes of a frame, seconds that a connection may
-    be idle and that a frame may take from its first byte to its last."""
+    """Bounds, so that no client may grow the server: connections at a time, bytes of a frame, seconds that a
+    connection may be idle and that a frame may take from its first byte to its last."""
 
     connections: int = 1000
     frame_bytes: int = 1 << 20
@@ -44,8 +45,8 @@ class Bounds:
 
 @dataclass
 class Shared:
-    """The parts of a server that its connections share. `users` are passwords by names; `look_soon` lets
-    the server hand out responses that have become ready; its clock looks for them, too."""
+    """The parts of a server that its connections share. `users` has passwords by names; `look_soon` lets the
+    server hand out responses that have become ready, as its clock does, too."""
 
     broker: Broker
     bounds: Bounds
@@ -62,8 +63,8 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, shared: Shared, address: Address | None) -> None:
         self.until = inf
-        """When the connection has been silent for too long, by the monotonic clock; never while it is
-        answered."""
+        """The time at which the connection has been silent for too long, by the monotonic clock; no such time
+        while a request waits."""
         self.host = "?"
         self._shared = shared
         self._address = address
@@ -74,7 +75,7 @@ class Connection(asyncio.Protocol):
         self._read: deque[Any] = deque()
         self._busy = self._gone = self._ended = False
         self._begun = False
-        """Tell if bytes of a frame are there whose last byte is not."""
+        """Tell if a frame has begun to arrive and its last byte is missing."""
         self._ticket: int | None = None
         self._current: Any = None
         self._passing: asyncio.Task[None] | None = None
@@ -84,12 +85,12 @@ class Connection(asyncio.Protocol):
     # Steps of a request, in their order
 
     def read(self, frame: bytes) -> Any:
-        """The request in a frame, when it is read. Malformed for what is no request."""
+        """The request in a frame. Malformed for a frame that is no request."""
         return frame
 
     def respond(self, request: Any) -> bytes | int:
-        """The response to a request that was read, or the ticket of one that waits. Malformed for what is no
-        request; OSError cuts the connection."""
+        """The response to a request that was read, or the ticket of one that waits. Malformed for a frame
+        that is no request; OSError cuts the connection."""
         return self._login.handle(self._shared.broker, request, self.host)
 
     def answer(self, request: Any, response: bytes) -> None:
@@ -104,8 +105,8 @@ class Connection(asyncio.Protocol):
         self.go_on()
 
     def go_on(self) -> None:
-        """Handle requests that were read, until one waits or none is left. Other connections come before
-        those of a client that has sent more than AHEAD."""
+        """Handle the requests that were read, until one waits or none is left. A client that has sent more
+        than AHEAD frames lets other connections go first."""
         self._take_frames()
         handled = False
         while self._read and not self._busy and self._writable:
@@ -129,7 +130,8 @@ class Connection(asyncio.Protocol):
                 asyncio.get_running_loop().call_soon(self.go_on)
 
     def _go_on_alone(self, handled: bool) -> None:
-        """Handle what a client sent before it went. Nobody reads the answer to a request that waits."""
+        """Handle the requests that a client sent before it went. No client reads the answer to a request that
+        waits."""
         self.until = monotonic() + self._shared.bounds.frame_s
         if self._ticket is not None or not (self._busy or handled or self._read):
             self.end()
@@ -187,7 +189,7 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: Exception) -> None:
         if isinstance(error, Malformed):
             _log.warning("closed the connection from %s: %s", self.host, error)
-        elif not isinstance(error, OSError | asyncio.IncompleteReadError):  # else the other side went
+        elif not isinstance(error, OSError | asyncio.IncompleteReadError):  # else the other side has gone
             _log.error(
                 "closed the connection from %s: a request ended in an error", self.host, exc_info=error
             )
@@ -196,11 +198,11 @@ class Connection(asyncio.Protocol):
     def end_silent(self) -> None:
         """Close the connection of a client that was silent for too long."""
         _log.info("closed the connection from %s: it was idle", self.host)
-        self._transport.abort()  # a client that reads nothing would let no end come
+        self._transport.abort()  # a client that reads nothing would delay the end for ever
         self.end()
 
     def end(self) -> None:
-        """Close the connection, after what was written to it; nobody gets the responses of its requests."""
+        """Close the connection after the written bytes; the responses of its requests are dropped."""
         if self._ended:
             return
         self._ended = True
@@ -220,7 +222,7 @@ class Connection(asyncio.Protocol):
     # The client's side, as `Behind` writes to it
 
     def write(self, data: bytes) -> None:
-        """Write to the client; nothing where it is gone."""
+        """Write to the client; do nothing where it is gone."""
         if not self._transport.is_closing():
             self._transport.write(data)
 

@@ -1,4 +1,4 @@
-"""OffsetDelete as Kafka's request: the line protocol does not have it."""
+"""OffsetDelete in Kafka's form: the line protocol does not have this API."""
 
 from __future__ import annotations
 

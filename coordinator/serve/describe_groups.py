@@ -1,4 +1,4 @@
-"""DescribeGroups: classic groups (C1) as Kafka describes them. Groups of other kinds are Dead there."""
+"""DescribeGroups: classic groups (C1) in Kafka's form. Groups of other kinds are Dead there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coordinator.core.fields import Json
 DESCRIBE_GROUPS: Final = 15
 GROUP_ID_NOT_FOUND: Final = 69
 NAMES_ERROR: Final = 6
-"""The version from which a group that is not there is an error, and not only Dead."""
+"""The version from which a group that does not exist is an error, and not only Dead."""
 
 
 def describe_groups(describe: Callable[[str], Json], version: int, body: Json) -> Json:
@@ -33,7 +33,8 @@ def _group(group: Json, group_id: str, version: int) -> Json:
 
 
 def _member(member: Json, protocol: str | None) -> Json:
-    """A member; what its protocol says of it, and its assignment, in a stable group alone, as in Kafka."""
+    """A member; the metadata under the group's protocol, and the assignment, only in a stable group, as in
+    Kafka."""
     metadata = {one["name"]: one["metadata"] for one in member["protocols"]}
     return {
         "memberId": member["memberId"],

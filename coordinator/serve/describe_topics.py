@@ -18,10 +18,10 @@ TOPIC: Final = 2
 
 
 def describe_topic_partitions(cluster: Cluster, body: Json) -> Json:
-    """DescribeTopicPartitions: the topics that are asked for, all where none is named, sorted by name.
+    """DescribeTopicPartitions: the requested topics, or all where none is named, sorted by name.
 
-    A response has at most `responsePartitionLimit` partitions, and one at least; `nextCursor` says where the
-    next one begins. A cursor before partition 0 is INVALID_REQUEST.
+    A response has at most `responsePartitionLimit` partitions, and at least one; `nextCursor` has the place
+    of the next one. A cursor before partition 0 is INVALID_REQUEST.
     """
     cursor = body["cursor"] or {"topicName": "", "partitionIndex": 0}
     wanted = sorted({one["name"] for one in body["topics"]} or cluster.topics)
@@ -39,7 +39,7 @@ def describe_topic_partitions(cluster: Cluster, body: Json) -> Json:
             continue
         shown = topic_with_partitions(topic, range(first, min(topic.partitions, first + left)))
         for one in shown["partitions"]:
-            one |= {"eligibleLeaderReplicas": [], "lastKnownElr": []}  # null ends kafka-topics
+            one |= {"eligibleLeaderReplicas": [], "lastKnownElr": []}  # null would end kafka-topics
         topics.append(shown)
         left -= len(shown["partitions"])
         if first + len(shown["partitions"]) < topic.partitions:

@@ -1,8 +1,8 @@
-"""One table of what KIP-848 and Kafka's schemas write differently, for both ends of the wire.
+"""One table of the fields that KIP-848 and Kafka's schemas write differently, for both ends of the wire.
 
 The served coordinator reads requests from Kafka's form and writes answers in it; a target that is a live
-broker (`harness/targets/broker/`) does the reverse. Tests of both ends write what they expect by hand, as one
-table could hide its own error.
+broker (`harness/targets/broker/`) does the reverse. Tests of both ends have their expected bytes written by
+hand, as one table could hide its own error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from coordinator.core.fields import Json
 
 Convert = Callable[[Any, Json], Any]
-"""A value in the other form; gets the object that it is from, too."""
+"""A conversion of a value to the other form; the object that holds the value is passed, too."""
 
 
 def _same(value: Any, _: Json) -> Any:
@@ -22,7 +22,7 @@ def _same(value: Any, _: Json) -> Any:
 
 class Row(NamedTuple):
     """A field: its name in KIP-848 and in Kafka's schema, its conversions, and its value in KIP-848 where a
-    request leaves it out (a field of an answer is always there)."""
+    request leaves it out (a field of an answer is always present)."""
 
     kip: str
     kafka: str
@@ -32,7 +32,8 @@ class Row(NamedTuple):
 
 
 def _member_or_null(member: Any, body: Json) -> Any:
-    """No member is null in Kafka and may be "" in KIP-848. With an epoch "" stays, so that it is refused."""
+    """No member is null in Kafka and may be "" in KIP-848. With an epoch "" stays, so that the request is
+    refused."""
     return member or (None if body.get(_EPOCH, -1) < 0 else member)
 
 
@@ -61,6 +62,7 @@ def to_kip(rows: Sequence[Row], body: Json) -> Json:
 
 
 def of_other_type(resource: Json) -> Json:
-    """A resource of the configuration APIs with its type in the other's numbers, either way."""
+    """A resource of the configuration APIs with its type in the numbers of the other form, in both
+    directions."""
     kind = resource["resourceType"]
     return {**resource, "resourceType": _RESOURCES.get(kind, kind)}

@@ -1,7 +1,7 @@
 """Kafka's frames between a client and another broker: their heads, and the answers that are read or written.
 
-A frame is passed on as the bytes that it came as. Encoded here are only answers that must name other
-addresses or versions (`addresses.py`), and requests of our own.
+A frame is passed on byte for byte. Only two kinds are encoded here: answers that must name other addresses or
+versions (`addresses.py`), and requests of our own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ NUMBERS: Final = {
 
 
 class Malformed(Exception):
-    """A frame that is no message of Kafka, or of no version that is read here. The text says why."""
+    """A frame that is no message of Kafka, or has a version that is not read here. The text has the
+    reason."""
 
 
 class Head(NamedTuple):
@@ -56,7 +57,7 @@ def correlation_of(answer: bytes) -> int:
 
 
 def read_answer(key: int, version: int, frame: bytes) -> Json:
-    """The body of an answer. Malformed, in words, for what is none."""
+    """The body of an answer. Malformed, in words, for bytes that are no answer."""
     schema: Any = load_response_schema(key, version)
     try:
         _, start = _reader(schema.__header_schema__)(frame, 0)

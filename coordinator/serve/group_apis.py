@@ -1,4 +1,5 @@
-"""APIs of groups: Kafka's requests in each version to those of the coordinator, and the responses back.
+"""APIs of groups: from Kafka's requests in each version to those of the coordinator, and back with the
+responses.
 
 The coordinator has one version of each API. A field that an older version lacks gets the schema's default. A
 field of a response that a version lacks is left out (`codec.fitted`). Kafka's schemas cannot carry pending
@@ -88,7 +89,7 @@ def _leave_requests(version: int, body: Json) -> list[Json]:
 
 
 def _leave_answered(version: int, answers: list[Json]) -> Json:
-    """Versions below 3 are of one member, whose error is that of the response."""
+    """Versions below 3 have one member, whose error is that of the response."""
     [answer] = answers
     if version < 3 and not answer["errorCode"] and answer.get("members"):
         return {**answer, "errorCode": answer["members"][0]["errorCode"]}
@@ -96,13 +97,13 @@ def _leave_answered(version: int, answers: list[Json]) -> Json:
 
 
 def _join_answered(_: int, answers: list[Json]) -> Json:
-    """A protocol's name may be null in version 7 and later alone."""
+    """A protocol's name may be null only in version 7 and later."""
     answer = answers[0]
     return {**answer, "protocolName": answer.get("protocolName") or ""}
 
 
 def _described_requests(_: int, body: Json) -> list[Json]:
-    """Topics are not the coordinator's."""
+    """The requests for configurations of groups; topics are not the coordinator's."""
     others = [of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
     return [{**body, "resources": others}]
 
@@ -116,7 +117,7 @@ def _altered(_: int, answers: list[Json]) -> Json:
 
 
 def _described(_: int, answers: list[Json]) -> Json:
-    """Kafka leaves the start of the names of a group's configurations out."""
+    """Configurations by Kafka's names, which leave out the beginning of the full names."""
     results = [of_other_type(one) for one in answers[0]["results"]]
     for result in results:
         if result["resourceType"] == GROUP_RESOURCE:

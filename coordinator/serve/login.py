@@ -1,4 +1,4 @@
-"""SASL/PLAIN (RFC 4616) on one connection: nothing but versions is answered before a client has logged in."""
+"""SASL/PLAIN (RFC 4616) on one connection: before a client has logged in, only ApiVersions is answered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAILED: Final = 58
 
 
 class Login:
-    """The state of one connection. `users` are passwords by names; without any, nobody need log in."""
+    """The state of one connection. `users` has passwords by names; without users no client need log in."""
 
     def __init__(self, users: Mapping[str, str]) -> None:
         self._users = users
@@ -35,7 +35,8 @@ class Login:
         """Tell if a password was wrong: the connection is to be closed."""
 
     def handle(self, broker: Broker, frame: bytes, host: str) -> bytes | int:
-        """As `Broker.handle`. Malformed also for what comes before the client has logged in."""
+        """The response, as `Broker.handle`. Malformed also for requests that come before the client has
+        logged in."""
         if not self._users:
             return broker.handle(frame, host)
         sent = broker.read(frame, host)
@@ -60,7 +61,7 @@ class Login:
             return {"errorCode": ILLEGAL_STATE, "errorMessage": "SaslHandshake comes first, once."}
         name, password = _named(base64.b64decode(body["authBytes"] or ""))
         known = self._users.get(name)
-        # The time must not show whether there is such a user, nor how much of a password is right.
+        # The time must not show if the user exists, nor how much of a password is right.
         right = hmac.compare_digest(password, (known if known is not None else "").encode())
         if known is None or not right:
             self.failed = True
@@ -70,7 +71,8 @@ class Login:
 
 
 def _named(message: bytes) -> tuple[str, bytes]:
-    """Name and password in "authorization NUL name NUL password"; an empty name where that is malformed."""
+    """Name and password in "authorization NUL name NUL password"; an empty name where the text is
+    malformed."""
     parts = message.split(b"\0")
     if len(parts) != 3 or parts[0] not in (b"", parts[1]):
         return "", b""
@@ -81,7 +83,8 @@ def _named(message: bytes) -> tuple[str, bytes]:
 
 
 def read_users(path: Path) -> dict[str, str]:
-    """Names and passwords of a file with lines NAME:PASSWORD. BadInput, in words, where it is none."""
+    """Names and passwords of a file with lines NAME:PASSWORD. BadInput, in words, where the file has other
+    lines."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

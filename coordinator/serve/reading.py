@@ -1,7 +1,7 @@
-"""Requests from bytes to JSON, with every length checked before anything is made of it.
+"""Requests from bytes to JSON, with every length checked before anything is allocated.
 
-kio's own reader asks for as much memory as a frame says that it needs, and a failed allocation ends the
-process; so bytes of clients are read here, after kio's schemas. The JSON is that of `codec.to_json`.
+kio's own reader allocates as much memory as a frame asks for, and a failed allocation ends the process; so
+bytes of clients are read here, by kio's schemas. The JSON is that of `codec.to_json`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _number: Final = cache(struct.Struct)
 
 
 class Unreadable(ValueError):
-    """Bytes that are no such message; the text says why."""
+    """Bytes that are no such message; the text has the reason."""
 
 
 class Bytes:
@@ -65,7 +65,7 @@ class Bytes:
     def uvarint(self) -> int:
         """An unsigned number of 1 to 5 bytes."""
         at = self._at
-        if at < self._size and (first := self._data[at]) < 0x80:  # nearly all
+        if at < self._size and (first := self._data[at]) < 0x80:  # nearly all numbers
             self._at = at + 1
             return first
         value = 0
@@ -77,7 +77,7 @@ class Bytes:
         raise Unreadable("a number has more than 5 bytes")
 
     def length(self, flexible: bool, form: str) -> int:
-        """The length of what follows; -1 for null. No more than there are bytes left."""
+        """The length of the bytes or items that follow; -1 for null. At most the number of bytes left."""
         size: int = self.uvarint() - 1 if flexible else self.fixed(form)
         if size > self._size - self._at:
             raise Unreadable(f"{size} items or bytes are announced and {self.left} bytes are there")
@@ -86,7 +86,7 @@ class Bytes:
     def text(self, flexible: bool) -> str | None:
         """A string."""
         at, data = self._at, self._data
-        if flexible and at < self._size and (first := data[at]) < 0x80:  # nearly all
+        if flexible and at < self._size and (first := data[at]) < 0x80:  # nearly all strings
             size, self._at = first - 1, at + 1
         else:
             size = self.length(flexible, ">h")
@@ -96,23 +96,23 @@ class Bytes:
             raise Unreadable("a string is not UTF-8") from None
 
     def skip_tags(self) -> None:
-        """Leave out tagged fields."""
+        """Skip tagged fields."""
         for _ in range(self.uvarint()):
             self.uvarint()
             self.take(self.uvarint())
 
 
 def read_request(schema: Any, data: Bytes) -> Json:
-    """A request's fields as JSON. Unreadable where the bytes are none.
+    """A request's fields as JSON. Unreadable where the bytes are no such request.
 
-    Bytes behind the request mean nothing, as for Kafka: librdkafka 2.16 asks for the Metadata of all topics
-    with four bytes for a list without items, which has one byte, so three bytes follow.
+    Bytes after the request are ignored, as in Kafka: librdkafka 2.16 asks for the Metadata of all topics with
+    four bytes for an empty list, which needs one byte, so that three bytes follow.
     """
     return _message(schema, data)
 
 
 def read_client(schema: Any, data: Bytes) -> str:
-    """The client id of a request's header, of which the first 8 bytes were taken before."""
+    """The client id of a request's header, whose first 8 bytes were taken before."""
     client = "" if schema.__header_schema__.__version__ == 0 else data.text(flexible=False) or ""
     if schema.__header_schema__.__flexible__:
         data.skip_tags()
@@ -136,7 +136,7 @@ class _Fields(NamedTuple):
     untagged: list[tuple[str, Callable[[Bytes], Any]]]
     """Names and readers, in their order."""
     empty: Json
-    """The values of the fields with a tag where a frame leaves these fields out."""
+    """The values of tagged fields that a frame leaves out."""
     tagged: dict[int, tuple[str, Callable[[Bytes], Any]]]
 
 
@@ -154,7 +154,7 @@ def _fields(schema: Any) -> _Fields:
 
 
 class Shape(NamedTuple):
-    """The type of a field: that of its value, or of its items where there are `many`."""
+    """The type of a field: that of its value, or of its items where it has `many`."""
 
     kind: Any
     kafka_type: str | None

@@ -1,4 +1,4 @@
-"""The broker on a socket: its clock, and its connections (connection.py), idle ones of which are closed."""
+"""The broker on a socket: its clock, and its connections (connection.py). Idle connections are closed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from coordinator.serve.login import VERSIONS as SASL
 from coordinator.serve.upstream import Address, Upstream
 
 TICK_S: Final = 0.01
-"""How often time-outs and waiting requests are looked at."""
+"""The seconds between two looks at time-outs and waiting requests."""
 PATIENCE_S: Final = 0.1
-"""How often connections are looked at that may have been silent for too long."""
+"""The seconds between two looks at silent connections."""
 _log = logging.getLogger("coordinator.serve")
 
 
 class UpstreamFailed(Exception):
-    """There is no broker upstream. The text says why."""
+    """An error: there is no broker upstream. The text has the reason."""
 
 
 class Server:
@@ -37,8 +37,8 @@ class Server:
         tls: ssl.SSLContext | None = None,
         upstream: Upstream | None = None,
     ) -> None:
-        """`users` are passwords by names, for SASL/PLAIN; `tls` has the server's certificate; `upstream` is
-        the cluster that has the data. Each is off where it is None."""
+        """`users` has passwords by names, for SASL/PLAIN; `tls` has the server's certificate; `upstream` is
+        the cluster that has the data. Each of them is off where it is None."""
         self._broker = broker
         self._tls = tls
         self._upstream = upstream
@@ -78,7 +78,7 @@ class Server:
     async def _listen(self, host: str, port: int, upstream: Address | None) -> int:
         """Listen at a port (0: any free one), for a broker behind this server or for none; the port."""
 
-        # TLS alone has a handshake, and asyncio refuses a time-out for it where there is none.
+        # Only TLS has a handshake; asyncio refuses a time-out for a handshake without TLS.
         handshake_s = None if self._tls is None else self._shared.bounds.frame_s
         server = await asyncio.get_running_loop().create_server(
             lambda: self.connection(upstream), host, port, ssl=self._tls, ssl_handshake_timeout=handshake_s
@@ -98,7 +98,8 @@ class Server:
             self._deliver()
 
     async def _end_silent(self) -> None:
-        """One look at all connections: a timer of each for each frame would cost more than the frame."""
+        """One look at all connections: a timer for each frame of each connection would cost more than the
+        frame."""
         while True:
             await asyncio.sleep(PATIENCE_S)
             now = monotonic()
@@ -106,14 +107,14 @@ class Server:
                 connection.end_silent()
 
     def _look_soon(self) -> None:
-        """Look once for all requests that the loop finds at the same time."""
+        """Look once for all requests that the event loop finds at the same time."""
         if not self._looks:
             self._looks = True
             asyncio.get_running_loop().call_soon(self._deliver)
 
     def _deliver(self) -> None:
-        """Hand out responses that are ready. A fault is logged, and the next look goes on: it may be of any
-        group, so it ends neither the clock nor the connection that happened to look."""
+        """Hand out the responses that are ready. A fault is logged, and the next look goes on: the fault may
+        belong to any group, so it ends neither the clock nor the connection that triggered the look."""
         self._looks = False
         try:
             ready = self._broker.ready()

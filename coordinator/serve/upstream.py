@@ -1,7 +1,7 @@
-"""A real broker behind the coordinator: requests of groups are answered here, those of data by the broker.
+"""A real broker behind the coordinator: this server answers requests of groups, the broker those of data.
 
 The broker keeps topics and records. Addresses in its answers are replaced by those of this server, so that
-clients speak with this server alone. The coordinator's topics are those of the broker, read once a second.
+clients speak only with this server. The coordinator's topics are those of the broker, read once a second.
 Transactions are not passed on, because their offsets belong to groups that the broker does not have.
 """
 
@@ -29,21 +29,21 @@ Address: TypeAlias = tuple[str, int]
 CLIENT_ID: Final = "coordinator"
 CHUNK: Final = 1 << 16
 LARGEST: Final = 100 * 2**20
-"""Bytes of an answer that is passed on unread (the default limit of Kafka's own brokers)."""
+"""The most bytes of an answer that is passed on unread (the default limit of Kafka's own brokers)."""
 LARGEST_READ: Final = 16 * 2**20
-"""Bytes of an answer that is read."""
+"""The most bytes of an answer that is read."""
 ANSWER_S: Final = 30.0
-"""How long the broker may take for a connection, and for an answer to a request of our own."""
+"""The seconds that the broker may take for a connection, and for an answer to a request of our own."""
 REFRESH_S: Final = 1.0
-"""How often the broker's topics are read."""
+"""The seconds between two reads of the broker's topics."""
 MOST_BROKERS: Final = 100
-"""Brokers at most: an answer cannot ask for more listeners."""
+"""The most brokers: an answer cannot make the server open more listeners."""
 METADATA: Final = NUMBERS["Metadata"]
 METADATA_VERSION: Final = 12
 PRODUCE: Final = NUMBERS["Produce"]
 FIND_COORDINATOR: Final = NUMBERS["FindCoordinator"]
 CONFIGS: Final = frozenset({NUMBERS["DescribeConfigs"], NUMBERS["IncrementalAlterConfigs"]})
-"""Answered here for groups, by the broker for topics and brokers."""
+"""The configuration APIs: answered here for groups, by the broker for topics and brokers."""
 OF_GROUP: Final = 32
 """Type of a resource with configurations: a group."""
 PASSED: Final = CONFIGS | {
@@ -59,8 +59,8 @@ _log = logging.getLogger("coordinator.serve")
 
 
 class Upstream:
-    """The cluster of the broker at `address`, which is reached without TLS and passwords. The coordinator
-    of `broker` has its topics."""
+    """The cluster of the broker at `address`, which is reached without TLS and passwords. The coordinator of
+    `broker` takes over its topics."""
 
     def __init__(self, address: Address, broker: Broker) -> None:
         self.address = address
@@ -73,7 +73,7 @@ class Upstream:
     async def begin(self, port: int, listen: Callable[[Address], Awaitable[int]]) -> None:
         """Read versions, brokers and topics. `port` is that of this server for the broker at the address,
         `listen` opens a port for another broker. OSError or TimeoutError where no broker answers, Malformed
-        where an answer is none."""
+        where an answer cannot be read."""
         self._listen = listen
         self._places[self.address] = port
         own = await Passage.opened(self.address)
@@ -96,7 +96,7 @@ class Upstream:
         self._broker.take_topics(_topics(metadata))
 
     async def watch(self) -> None:
-        """Keep the coordinator's topics as the broker's are, for ever. A call that fails is logged once,
+        """Keep the coordinator's topics equal to the broker's, for ever. A call that fails is logged once,
         and tried again."""
         failed = False
         while True:
@@ -110,7 +110,7 @@ class Upstream:
                 failed = True
 
     async def notice(self, head: Head, answer: bytes) -> None:
-        """Know the topics of an answer before its client does. Errors are in FAILURES."""
+        """Take over the topics of an answer before its client gets it. Errors are in FAILURES."""
         if head.key == METADATA:
             topics = [one for one in read_answer(head.key, head.version, answer)["topics"] if _is_there(one)]
             if not all(self._broker.has_topic(one["name"], len(one["partitions"])) for one in topics):
@@ -130,7 +130,7 @@ class Upstream:
                 raise
 
     def passes(self, frame: bytes) -> bool:
-        """Tell if a request is for the broker. Malformed for what is no request of this server."""
+        """Tell if a request is for the broker. Malformed for a request that this server does not have."""
         head = head_of(frame)
         if head.key not in CONFIGS:
             return head.key in PASSED and head.key in self._broker.offered
@@ -203,7 +203,7 @@ class Behind:
         self._passage: Passage | None = None
 
     def passes(self, frame: bytes) -> bool:
-        """Tell if a request is for the broker. Malformed for what is no request of this server."""
+        """Tell if a request is for the broker. Malformed for a request that this server does not have."""
         return self._upstream.passes(frame)
 
     async def pass_on(self, frame: bytes) -> None:
@@ -219,7 +219,8 @@ class Behind:
 
 
 class Passage:
-    """A connection to a broker. One request at a time, as a client's connection has its requests handled."""
+    """A connection to a broker, with one request at a time: a client's requests are handled one after the
+    other."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -247,9 +248,10 @@ class Passage:
         listener: Listener,
         notice: Callable[[Head, bytes], Awaitable[None]],
     ) -> None:
-        """Let the broker answer a client's request. An answer that is read is given to `notice` first.
+        """Let the broker answer a client's request. An answer that is read is passed to `notice` first.
 
-        IncompleteReadError where the broker closes the connection, Malformed for an answer that is none.
+        IncompleteReadError where the broker closes the connection, Malformed for an answer that cannot be
+        read.
         """
         head = head_of(frame)
         await self._send(frame)

@@ -1,7 +1,7 @@
-"""Answers from JSON to bytes, after kio's schemas: what a server does once for each request.
+"""Answers from JSON to bytes, by kio's schemas: a server does this once for each request.
 
-kio's own writer makes objects of a message first and checks each of their values, which takes about ten
-times as long. Messages with tagged fields are left to kio; no API of groups has any.
+kio's own writer makes objects of a message first and checks each of their values, which takes about ten times
+as long. Messages with tagged fields are left to kio; no API of groups has any.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from coordinator.serve.codec import defaults, json_names
 from coordinator.serve.reading import Shape, shape_of
 
 Write = Callable[[bytearray, Any], None]
-"""Puts the bytes of a value in JSON behind others; ValueError, TypeError or struct.error if it has none."""
+"""A function that appends the bytes of a JSON value; ValueError, TypeError or struct.error for a value
+without bytes."""
 _FIXED: Final = {
     **{"int8": ">b", "int16": ">h", "int32": ">i", "int64": ">q", "bool": ">?", "error_code": ">h"},
     **{"timedelta_i32": ">i", "timedelta_i64": ">q"},
@@ -31,12 +32,13 @@ _NO_UUID: Final = bytes(16)
 
 
 class NotHere(Exception):
-    """A message that kio must write."""
+    """An error: only kio can write this message."""
 
 
 @cache
 def writer(schema: Any) -> Write | None:
-    """The writer of a message, whose JSON may have more fields than it; None where kio must write it."""
+    """The writer of a message, whose JSON may have more fields than the message; None where only kio can
+    write it."""
     try:
         return _message(schema)
     except NotHere:

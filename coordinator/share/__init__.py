@@ -1,1 +1,1 @@
-"""Share groups (KIP-932), as far as spec/ShareGroups.tla has them."""
+"""Share groups (KIP-932), to the extent of spec/ShareGroups.tla."""

@@ -1,4 +1,4 @@
-"""A share group as a value, and what steps make of it, by the names of spec/ShareGroups.tla."""
+"""A share group as a value, and its steps, with the names of spec/ShareGroups.tla."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from coordinator.core.fields import Json
 
 
 class ShareMember(NamedTuple):
-    """A member; `said` is the value of its record, and `assigned` what it was told to use, at its epoch."""
+    """A member; `said` is the value of its record, and `assigned` are the partitions that it was told to use,
+    at its epoch."""
 
     epoch: int = 0
     previous_epoch: int = 0
@@ -31,7 +32,7 @@ NO_MEMBER: Final = ShareMember()
 
 @dataclass(frozen=True, slots=True)
 class ShareGroup:
-    """A group; `metadata` has the topics that some member subscribes to, as far as they exist (Q3)."""
+    """A group; `metadata` has the existing topics that some member subscribes to (Q3)."""
 
     epoch: int = 0
     assignment_epoch: int = 0
@@ -48,7 +49,7 @@ class ShareGroup:
         return self.members.get(member_id, NO_MEMBER)
 
     def having(self, member_id: str, member: ShareMember) -> ShareGroup:
-        """The group with another member, or without one of which nothing is left."""
+        """The group with another state of a member, or without a member of which nothing is left."""
         members = {**self.members, member_id: member}
         if member == NO_MEMBER:
             del members[member_id]
@@ -65,13 +66,13 @@ def _metadata_of(members: Mapping[str, ShareMember], topics: Topics) -> Topics:
 
 
 def _everything(subscription: frozenset[str], metadata: Topics) -> Partitions:
-    """Everything (Q4): the simple assignor, which gives each member all that it subscribes to."""
+    """Everything (Q4): the simple assignor, which gives each member all partitions of its topics."""
     images = [metadata[name] for name in subscription & metadata.keys()]
     return frozenset((image.id, number) for image in images for number in range(image.partitions))
 
 
 def without(group: ShareGroup, topics: Topics, member_id: str) -> ShareGroup:
-    """Without (Q6): a member is gone; no target is computed."""
+    """Without (Q6): remove a member; no target is computed."""
     left = group.having(member_id, NO_MEMBER)
     return replace(left, epoch=group.epoch + 1, metadata=_metadata_of(left.members, topics))
 
@@ -82,7 +83,7 @@ def heard(group: ShareGroup, topics: Topics, request: HeartbeatRequest) -> Share
 
 
 def _updated(group: ShareGroup, topics: Topics, request: HeartbeatRequest) -> ShareGroup:
-    """Updated (Q3): what the member says, and the group epoch. Its rack and its client bump nothing."""
+    """Updated (Q3): the member's metadata, and the group epoch. A new rack or client bumps nothing."""
     before = group.member(request.member_id)
     names = before.subscription if request.subscription is None else request.subscription
     description = {
@@ -98,7 +99,7 @@ def _updated(group: ShareGroup, topics: Topics, request: HeartbeatRequest) -> Sh
 
 
 def _targeted(group: ShareGroup) -> ShareGroup:
-    """Targeted (Q4): the target of every member, once the group has moved on."""
+    """Targeted (Q4): the target of every member, once the group epoch has moved on."""
     if group.epoch == group.assignment_epoch:
         return group
     members = {
@@ -109,7 +110,7 @@ def _targeted(group: ShareGroup) -> ShareGroup:
 
 
 def _reconciled(group: ShareGroup, member_id: str) -> ShareGroup:
-    """Reconciled (Q5): a member that is behind has its target and the assignment epoch, at once."""
+    """Reconciled (Q5): a member that is behind gets its target and the assignment epoch, at once."""
     member, epoch = group.member(member_id), group.assignment_epoch
     if member.epoch == epoch:
         return group

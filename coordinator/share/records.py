@@ -28,7 +28,7 @@ class ShareRecord(PlainRecord):
 
 
 def records_of(group_id: str, before: ShareGroup | None, after: ShareGroup | None) -> list[ShareRecord]:
-    """The records that make one group of the other: those of who has gone first."""
+    """The records that change one group into the other: those of removed members come first."""
     if after is None:
         return [ShareRecord(kind, group_id, None, None) for kind in (TARGET, TOPICS, GROUP)]
     before = before or NO_GROUP
@@ -62,13 +62,13 @@ def _changes(before: ShareGroup, after: ShareGroup) -> Iterator[tuple[str, str |
 
 
 def _current(member: ShareMember) -> Json:
-    """A member is always stable, 0: nothing is ever waited for."""
+    """A member is always stable, 0: a share group never waits."""
     epochs = {"memberEpoch": member.epoch, "previousMemberEpoch": member.previous_epoch}
     return {**epochs, "state": 0, "assignedPartitions": wire.to_wire(member.assigned)}
 
 
 def _applied(group: ShareGroup, record: ShareRecord) -> ShareGroup:
-    """The group after a record. The last one of each key alone decides, so the log may be compacted."""
+    """The group after a record. Only the last record of each key decides, so the log may be compacted."""
     value: Json = record.value or {}
     if record.member_id is None:
         if record.type == GROUP:
@@ -91,8 +91,8 @@ def _applied(group: ShareGroup, record: ShareRecord) -> ShareGroup:
 
 
 def groups_from(records: Iterable[object], before: ShareGroup | None) -> dict[str, ShareGroup]:
-    """The groups that a log gives back (Q8), or a step that changes one. A member of which the log has lost
-    its epoch is none."""
+    """The groups in a log (Q8), or after a step that changes one. A member whose epoch the log has lost does
+    not exist."""
     groups: dict[str, ShareGroup] = {}
     for record in records:
         if isinstance(record, ShareRecord):
@@ -105,7 +105,7 @@ def groups_from(records: Iterable[object], before: ShareGroup | None) -> dict[st
 
 
 def share_from_wire(source: Mapping[str, object]) -> ShareRecord:
-    """The record that the JSON stands for. BadInput where it is none."""
+    """The record in the JSON. BadInput where the JSON is no such record."""
     return plain_records.plain_from_wire(
         ShareRecord, TYPES, frozenset({MEMBER, TARGET_MEMBER, CURRENT}), source
     )

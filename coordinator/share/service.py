@@ -21,7 +21,7 @@ _FIELDS: Final = ("groupId", "memberId", "memberEpoch", "rackId", "subscribedTop
 
 
 def parse_share(api: str, client: Mapping[str, Any], body: Json) -> HeartbeatRequest:
-    """The request, as one of a consumer; BadInput for what the schema cannot express."""
+    """The request, in the form of a consumer's request; BadInput for what the schema cannot express."""
     fields.known(body, _FIELDS, api)
     subscribed = body.get("subscribedTopicNames")
     names = [] if subscribed is None else fields.names(body, "subscribedTopicNames", api)
@@ -41,7 +41,7 @@ def parse_share(api: str, client: Mapping[str, Any], body: Json) -> HeartbeatReq
 
 
 def _odd(request: HeartbeatRequest) -> str | None:
-    """Invalid (Q7): what share groups have otherwise than consumer groups."""
+    """Invalid (Q7): the checks in which share groups differ from consumer groups."""
     if not request.member_id:
         return "MemberId is empty; a member gives its own id."
     if request.rack_id == "":
@@ -57,8 +57,8 @@ _SAME: Final = (validation.text_too_long, validation.topic_name_invalid, validat
 
 
 def _check_member(group: ShareGroup | None, request: HeartbeatRequest) -> None:
-    """ErrorOf (Q2, Q7): RequestRejected for a request that is no join, and not of a member of the group at
-    its epoch, or at the one before, as the answer with the last one may be lost."""
+    """ErrorOf (Q2, Q7): RequestRejected for a request that is no join, and whose sender is no member of the
+    group at its epoch, or at the one before, as the answer with the last epoch may be lost."""
     name, epoch = request.member_id, request.member_epoch
     if group is None:
         sentence = f"There is no share group {request.group_id}; join it."

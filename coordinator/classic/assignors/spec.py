@@ -1,4 +1,4 @@
-"""The interface of a client-side assignor of classic groups (C5): what the leader computes, as a function."""
+"""The interface of a client-side assignor of classic groups (C5): the leader's computation, as a function."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class RebalanceProtocol(IntEnum):
     """How members rejoin (C3); the ids are Kafka's."""
 
     EAGER = 0
-    """With nothing: everything is given up before."""
+    """Members rejoin without partitions: they give everything up before."""
     COOPERATIVE = 1
-    """With what they own, but for what they are asked to give up."""
+    """Members rejoin with the partitions that they own, without those that they were told to revoke."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class GroupMember:
 
 
 class ClassicAssignor(Protocol):
-    """An assignor; the protocol of a JoinGroup that has its name means that it is used."""
+    """An assignor; a JoinGroup chooses it by listing its name as a protocol."""
 
     @property
     def name(self) -> str:
@@ -40,14 +40,15 @@ class ClassicAssignor(Protocol):
         """The ways to rejoin that it supports."""
 
     def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
-        """User data of a subscription: the member was assigned `owned` in that generation, -1 for none."""
+        """The user data of a subscription of a member that was assigned `owned` in that generation; -1 for no
+        generation."""
 
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
-        """The partitions of each member; `partitions` are how many each existing topic has.
+        """The partitions of each member; `partitions` has the number of partitions of each existing topic.
 
         Each member is a key, and is assigned partitions of topics that it subscribes to. No partition has two
-        members; one that a member subscribes to has one, unless it must first be given up by another (C3).
-        User data that cannot be read says nothing: a member that writes it may be of another assignor.
+        members. A partition that a member subscribes to has a member, unless another member must first give
+        it up (C3). User data that cannot be read is ignored: its sender may use another assignor.
         """
 
 
@@ -57,7 +58,8 @@ class AddsUserData(Protocol):
     assignment")."""
 
     def assignment_data(self, handed: GroupAssignment) -> Mapping[str, bytes]:
-        """User data by member id, for what `assign` has just handed out; no entry, no user data."""
+        """User data by member id for the last result of `assign`; a member without an entry has no user
+        data."""
 
 
 def with_user_data(assignor: ClassicAssignor, handed: GroupAssignment) -> dict[str, Assignment]:
@@ -67,7 +69,8 @@ def with_user_data(assignor: ClassicAssignor, handed: GroupAssignment) -> dict[s
 
 
 def in_order(members: Mapping[str, GroupMember]) -> list[str]:
-    """Static members by instance id, so that a restart changes nothing, and then the others by member id."""
+    """Static members by instance id, so that a restart changes nothing, and then the dynamic members by
+    member id."""
 
     def place(member_id: str) -> tuple[bool, str]:
         instance_id = members[member_id].instance_id

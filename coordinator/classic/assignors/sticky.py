@@ -1,9 +1,9 @@
-"""The `sticky` and `cooperative-sticky` assignors of classic groups (C5): even, and little moves.
+"""The `sticky` and `cooperative-sticky` assignors of classic groups (C5): an even spread with few moves.
 
-The spread is that of `uniform` (A2): first as even as the subscriptions allow, then as much kept as can be.
-Members own the partitions that they claim. If two members claim a partition, the claim of the later
-generation counts, and of two claims of the same generation neither counts: one of them is wrong, and nobody
-can tell which.
+The spread is that of `uniform` (A2): first as even as the subscriptions allow, then with as much kept as
+possible. Members own the partitions that they claim. If two members claim a partition, the claim of the later
+generation counts. Two claims of the same generation both count for nothing: one of them is wrong, and nothing
+shows which.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from coordinator.core.errors import BadInput
 
 
 class Claim(NamedTuple):
-    """The partitions that a member claims to own, and since which generation."""
+    """The partitions that a member claims to own, and the generation of the claim."""
 
     partitions: frozenset[TopicPartition] = frozenset()
     generation: int = NO_GENERATION
 
 
 class StickyAssignor:
-    """Members give up everything before they rejoin (C3), and say in their user data what they had."""
+    """An assignor whose members give up everything before they rejoin (C3), and report their former
+    partitions in their user data."""
 
     name: ClassVar[str] = "sticky"
     protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset({RebalanceProtocol.EAGER})
@@ -50,14 +51,16 @@ class StickyAssignor:
 
 
 class CooperativeStickyAssignor:
-    """Members keep what they own as they rejoin (C3), so that nothing may be given to one before another has
-    given it up: what is to move stays without a member for a round."""
+    """An assignor whose members keep their partitions while they rejoin (C3). No partition may be given to a
+    member before another has given it up: a partition that is to move stays without a member for one
+    round."""
 
     name: ClassVar[str] = "cooperative-sticky"
     protocols: ClassVar[frozenset[RebalanceProtocol]] = frozenset(RebalanceProtocol)
 
     def user_data(self, owned: frozenset[TopicPartition], generation: int) -> bytes | None:
-        """The generation alone: the subscription has what is owned, and since version 2 both."""
+        """The generation alone: the subscription has the owned partitions, and since version 2 the
+        generation, too."""
         return struct.pack(">i", generation)
 
     def assign(self, members: Mapping[str, GroupMember], partitions: Mapping[str, int]) -> GroupAssignment:
@@ -103,7 +106,7 @@ def holders(claims: Mapping[str, Claim]) -> dict[TopicPartition, set[str]]:
 
 
 def owners(claims: Mapping[str, Claim]) -> dict[TopicPartition, str]:
-    """The one member that owns each partition, as far as there is one."""
+    """The single owner of each partition that has exactly one."""
     return {one: names.copy().pop() for one, names in holders(claims).items() if len(names) == 1}
 
 

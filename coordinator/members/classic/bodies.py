@@ -31,8 +31,8 @@ def join(
     last: tuple[Partitions, int],
     reason: str | None = None,
 ) -> Json:
-    """C3: what the member owns, of that generation; and for each assignor its user data, of what the member
-    was assigned last, and in which generation. `reason` is the application's for a rebalance (K4)."""
+    """C3: the member's owned partitions with their generation, and for each assignor its user data: from the
+    last assignment and its generation. `reason` is the application's reason for a rebalance (K4)."""
 
     def metadata(assignor: ClassicAssignor) -> str:
         subscription = Subscription(topics, assignor.user_data(*last), owned, generation, settings.rack_id)
@@ -63,7 +63,7 @@ def heartbeat(settings: Settings, member_id: str, generation: int) -> Json:
 def sync(
     settings: Settings, member_id: str, generation: int, protocol: str, handed: Mapping[str, Assignment]
 ) -> Json:
-    """C1: what a leader assigns to each member; a follower assigns nothing."""
+    """C1: a leader sends the assignment of each member; a follower sends none."""
     version = settings.subscription_version
     return {
         **heartbeat(settings, member_id, generation),

@@ -1,6 +1,7 @@
-"""The callbacks of a rebalance in KIP-429's order, and what the member owns as they run (C6).
+"""The callbacks of a rebalance in KIP-429's order, and the partitions that the member owns meanwhile (C6).
 
-Errors change nothing: what a callback was told has happened, the rest runs, and the first error is kept.
+An error of a callback changes nothing: its event has happened, the remaining callbacks run, and the first
+error is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from coordinator.members.consumer.types import Callback, CallbackName, GroupMeta
 
 
 class Callbacks:
-    """The callbacks to call, in order. `owned` changes when a callback is taken or done, or all is lost. Only
-    on_partitions_assigned is called with no partitions (erratum of KIP-429)."""
+    """The callbacks to call, in order. `owned` changes when a callback is taken or done, or when everything
+    is lost. Only on_partitions_assigned is called without partitions (erratum of KIP-429)."""
 
     def __init__(self, metrics: RebalanceMetrics) -> None:
         self.owned: Partitions = NOTHING
@@ -43,8 +44,8 @@ class Callbacks:
         return running.partitions if running and running.name is CallbackName.REVOKED else NOTHING
 
     def give_up(self, partitions: Partitions, gone: Partitions = NOTHING) -> None:
-        """The partitions in `gone` are lost as soon as on_partitions_lost is called; the others are given up
-        when on_partitions_revoked returns."""
+        """Partitions in `gone` are lost as soon as on_partitions_lost is called; the others are given up when
+        on_partitions_revoked returns."""
         for name, some in ((CallbackName.LOST, partitions & gone), (CallbackName.REVOKED, partitions - gone)):
             if some:
                 self._waiting.append(Callback(name, some))
@@ -52,35 +53,35 @@ class Callbacks:
     def assign(
         self, new: Partitions, whole: Assignment, assignor: ClassicAssignor, group: GroupMetadata
     ) -> None:
-        """After what was revoked: the assignor hears of the whole assignment, the listener of what is new,
-        even if that is nothing."""
+        """Assign, after everything to revoke: the assignor gets the whole assignment, the listener the new
+        partitions, even if there are none."""
         if isinstance(assignor, HearsAssignment):
             self._waiting.append((assignor, whole, group))
         self._waiting.append(Callback(CallbackName.ASSIGNED, new))
 
     def lose(self) -> None:
-        """All is lost at once, and what was to be called is void; on_partitions_lost hears of it, unless
-        nothing was owned. A partition that is being revoked is not lost, too."""
+        """Lose everything at once and drop the waiting callbacks. on_partitions_lost gets the partitions,
+        unless nothing was owned. A partition that is being revoked is not lost as well."""
         self._clear()
         lost, self.owned = self.owned - self._being_revoked, NOTHING
         if lost:
             self._waiting.append(Callback(CallbackName.LOST, lost))
 
     def end(self) -> None:
-        """All is revoked, once, and what was to be called is void: an assignment that has not been told never
-        is."""
+        """Revoke everything, once, and drop the waiting callbacks: an assignment that was not announced never
+        will be."""
         self._clear()
         self.give_up(self.owned - self._being_revoked)
 
     def _clear(self) -> None:
-        """Call nothing that waits, but for on_partitions_lost of what is owned no longer: nothing else will
-        tell the application of that."""
+        """Drop the waiting callbacks, except on_partitions_lost of partitions that are owned no longer: no
+        other callback would announce those."""
         waiting = [one for one in self._waiting if isinstance(one, Callback)]
         gone = (one for one in waiting if one.name is CallbackName.LOST and not one.partitions & self.owned)
         self._waiting = deque(gone)
 
     def take(self, now_ms: int) -> Callback | None:
-        """The next one to run; None while another runs. The assignor's is run here."""
+        """The next callback to run; None while another runs. The assignor's callback runs here."""
         while self._running is None and self._waiting:
             following = self._waiting.popleft()
             if isinstance(following, Callback):
@@ -99,7 +100,8 @@ class Callbacks:
         return None
 
     def done(self, error: BaseException | None, now_ms: int) -> CallbackName:
-        """The one that was taken has returned, or raised: its name. ValueError if none was running."""
+        """The end of the taken callback, which has returned or raised: its name. ValueError if none was
+        running."""
         if self._running is None:
             raise ValueError("No callback is running: take one with next_callback first.")
         if error is not None:

@@ -1,4 +1,5 @@
-"""Errors of a classic group's answers: what they mean to a member, and what its application is told."""
+"""Errors in the answers of a classic group: their meaning for a member, and the message for its
+application."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ LOST: Final = frozenset({UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION})
 
 
 def error_of(api: str, body: Mapping[str, Any]) -> int:
-    """The error of an answer; of an OffsetCommit the first of its partitions'."""
+    """The error of an answer; for an OffsetCommit the first error of its partitions."""
     if api != "OffsetCommit":
         return int(body["errorCode"])
     codes = [one["errorCode"] for topic in body["topics"] for one in topic["partitions"]]

@@ -1,4 +1,5 @@
-"""From what an assignor intends to what a leader hands out: nothing before its owner has revoked it (C3, C4).
+"""From an assignor's intended assignment to the one that a leader hands out: no partition before its owner
+has revoked it (C3, C4).
 
 The names are those of spec/Cooperative.tla and of KIP-429's "Consumer Coordinator Algorithm".
 """
@@ -17,7 +18,7 @@ from coordinator.members.consumer.types import GroupMetadata
 
 
 class InconsistentAssignment(Exception):
-    """An assignment that gives to a member what another still owns."""
+    """An assignment that gives a member a partition that another member still owns."""
 
 
 def claimants(members: Mapping[str, GroupMember]) -> dict[TopicPartition, set[str]]:
@@ -28,9 +29,9 @@ def claimants(members: Mapping[str, GroupMember]) -> dict[TopicPartition, set[st
 def hand_out(intended: Mapping[str, Partitions], members: Mapping[str, GroupMember]) -> dict[str, Partitions]:
     """HandedOut (C3): member id -> partitions, of all members.
 
-    maybe-revoking (owned and assigned) is withheld where its owner changes: the owner sees that it has lost
-    it, revokes it and rejoins; ready-to-migrate (assigned, and owned by nobody) goes to its new owner at
-    once; unknown-but-owned (owned, and assigned to nobody) is given back to its owner.
+    maybe-revoking (owned and assigned) is withheld where its owner changes: the owner sees that the partition
+    is missing, revokes it and rejoins; ready-to-migrate (assigned, and owned by no member) goes to its new
+    owner at once; unknown-but-owned (owned, and assigned to no member) is given back to its owner.
     """
     owners = claimants(members)
     assigned = frozenset[TopicPartition]().union(*intended.values())
@@ -45,8 +46,8 @@ def hand_out(intended: Mapping[str, Partitions], members: Mapping[str, GroupMemb
 
 
 def check(handed: Mapping[str, Partitions], members: Mapping[str, GroupMember]) -> None:
-    """Consistent (C4): the check of a cooperative leader, whatever its assignor. InconsistentAssignment for
-    a partition that goes to two, or to one while another still owns it."""
+    """Consistent (C4): the check of a cooperative leader, whatever its assignor. InconsistentAssignment for a
+    partition that two members get, or that one gets while another still owns it."""
     owners = claimants(members)
     seen: dict[TopicPartition, str] = {}
     for name, partitions in sorted(handed.items()):
@@ -67,8 +68,9 @@ def check(handed: Mapping[str, Partitions], members: Mapping[str, GroupMember]) 
 
 @dataclass(frozen=True, slots=True)
 class TwoPhases:
-    """An assignor for members of both kinds, from any other: `inner` says what is intended, and what moves
-    is withheld until its owner has revoked it. The more `inner` leaves where it is, the less moves."""
+    """An assignor for members of both kinds, from any other assignor: `inner` gives the intended assignment,
+    and a partition that moves is withheld until its owner has revoked it. The more `inner` leaves in place,
+    the less moves."""
 
     inner: ClassicAssignor
     name: str
@@ -87,6 +89,6 @@ class TwoPhases:
         return self.inner.assignment_data(handed) if isinstance(self.inner, AddsUserData) else {}
 
     def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
-        """Tell `inner`, where it wants to know."""
+        """Pass the assignment on to `inner`, if `inner` takes it."""
         if isinstance(self.inner, HearsAssignment):
             self.inner.on_assignment(assignment, group)

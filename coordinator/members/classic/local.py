@@ -1,7 +1,7 @@
 """A consumer of a classic group beside its coordinator, in one thread: for tests, examples and simulations.
 
-As in the closed model, a request is handled when it is sent; its answer, at once or when the coordinator has
-one, is in flight until it is received or lost.
+As in the closed model, a request is handled when it is sent. Its answer, which comes at once or when the
+coordinator has it, is in flight until it is received or lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ClassicConsumer:
 
     @property
     def waits(self) -> bool:
-        """Is a request under way: at the coordinator, or its answer in flight?"""
+        """Tell if a request is under way: waiting at the coordinator, or with its answer in flight."""
         return self._waiting is not None or self._answer is not None
 
     @property
@@ -36,7 +36,7 @@ class ClassicConsumer:
         return self._answer is not None
 
     def send(self, now_ms: int) -> Request | None:
-        """Send what is to be sent now; the coordinator handles it at once, and may answer later."""
+        """Send the due request; the coordinator handles it at once, and may answer later."""
         request = self.member.take_request(now_ms)
         if request is not None:
             body = self._service.request(request.api, request.version, self._client, request.body)
@@ -47,7 +47,7 @@ class ClassicConsumer:
         return request
 
     def complete(self, body: Json) -> None:
-        """The coordinator answers the request that waited."""
+        """Take the coordinator's answer to the request that waited."""
         request, self._waiting = self._waiting, None
         if request is not None:
             self._answer = request, body
@@ -59,20 +59,20 @@ class ClassicConsumer:
             self.member.answered(request.correlation, body, now_ms)
 
     def lose(self, now_ms: int) -> None:
-        """The connection breaks, or the coordinator is gone: no answer comes."""
+        """Lose the answer: the connection breaks, or the coordinator is gone."""
         request = self._answer[0] if self._answer is not None else self._waiting
         self._waiting = self._answer = None
         if request is not None:
             self.member.failed(request.correlation, now_ms)
 
     def run_callbacks(self, now_ms: int) -> None:
-        """The application polls: all callbacks that there are. An error that is not an Exception, like an
-        interrupt, passes through, but never without telling the member that the callback has ended."""
+        """Poll as the application does: run all waiting callbacks. An error that is not an Exception, like an
+        interrupt, passes through, but the member is always told that the callback has ended."""
         while (callback := self.member.next_callback(now_ms)) is not None:
             error: BaseException | None = None
             try:
                 getattr(self._listener, callback.name.value)(callback.partitions)
-            except Exception as raised:  # the application's, which `poll` raises again
+            except Exception as raised:  # an error of the application, which `poll` raises again
                 error = raised
             except BaseException as raised:
                 error = raised
@@ -81,7 +81,7 @@ class ClassicConsumer:
                 self.member.callback_done(now_ms, error)
 
     def poll(self, now_ms: int) -> None:
-        """Run the callbacks that are due, and then raise the first error that there was (C6)."""
+        """Run the due callbacks, and then raise the first error of theirs (C6)."""
         self.run_callbacks(now_ms)
         error = self.member.take_error()
         if error is not None:

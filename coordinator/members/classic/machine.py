@@ -60,7 +60,7 @@ from coordinator.members.consumer.types import Callback, CallbackName, GroupMeta
 
 
 def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
-    """The highest that all assignors support (C8). ValueError where they have none in common, or are none."""
+    """The highest rebalance protocol that all assignors support (C8). ValueError where there is none."""
     protocol = rebalance_protocol(assignors)
     if protocol is None:
         names = ", ".join(assignor.name for assignor in assignors)
@@ -72,8 +72,8 @@ def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
 
 
 class ClassicMember:
-    """One consumer of one classic group. ValueError for assignors with no rebalance protocol in common (C8),
-    and for a cooperative member that could not say what it owns (C4).
+    """One consumer of one classic group. ValueError for assignors without a common rebalance protocol (C8),
+    and for a cooperative member whose subscription version cannot carry owned partitions (C4).
 
     `member_id` "": the coordinator makes one (C1).
     """
@@ -101,20 +101,20 @@ class ClassicMember:
         """Topic -> number of partitions; None: not known yet."""
         self._assigned_from: Mapping[str, int] | None = None  # by the leader
         self._owned_since = NO_GENERATION
-        """The generation in which it was assigned what it owns."""
+        """The generation in which the member was assigned the partitions that it owns."""
         self._last: tuple[Partitions, int] = NOTHING, NO_GENERATION
         """The last assignment and its generation: assignors of eager members use both."""
         self._prepared = True
-        """Has it done what goes before a JoinGroup (C6)? The first one needs nothing."""
+        """Has the member done everything that comes before a JoinGroup (C6)? True before the first one."""
         self._leads: list[Json] = []
-        """The members that a leader is told of, as they are in its JoinGroup response."""
+        """The members in the leader's JoinGroup response."""
         self._assigns = False
-        """Is it to assign? Not so a static leader that returns to a generation that is assigned (S1)."""
+        """Must the member assign? Not a static leader that returns to a synchronised generation (S1)."""
         self._offsets: dict[TopicPartition, int] = {}
-        """Offsets to commit; those of a commit that failed come again, below later ones."""
+        """Offsets to commit; those of a commit that failed are sent again, unless later ones replace them."""
         self._committing: dict[TopicPartition, int] = {}
         self._reason: str | None = None
-        """Why the application enforced a rebalance: told in the next JoinGroup."""
+        """The application's reason to enforce a rebalance, for the next JoinGroup."""
         self._request: Request | None = None
         self._sent = 0
         self._due_ms = 0
@@ -128,19 +128,19 @@ class ClassicMember:
 
     @property
     def fetchable(self) -> Partitions:
-        """The partitions to fetch; a cooperative member has some during a rebalance, too."""
+        """The partitions to fetch; a cooperative member fetches some during a rebalance, too."""
         return self._callbacks.fetchable
 
     @property
     def leads(self) -> bool:
-        """Is it the leader of its generation?"""
+        """Tell if the member is the leader of its generation."""
         return bool(self._leads)
 
     # The application
 
     def subscribe(self, topics: Iterable[str], now_ms: int) -> None:
-        """Join, or change the subscription: then it rejoins, and (cooperative) gives up what it does not
-        want any more. ValueError after it left or failed."""
+        """Join, or change the subscription: then the member rejoins, and a cooperative member gives up
+        partitions of topics that it left. ValueError after it left or failed."""
         if self.phase in (Phase.LEAVING, Phase.FAILED):
             raise ValueError("This consumer is closed or has failed: make a new one.")
         before, self._topics = self._topics, frozenset(topics)
@@ -154,7 +154,7 @@ class ClassicMember:
         self._due_ms = min(self._due_ms, now_ms)
 
     def enforce_rebalance(self, now_ms: int, reason: str | None = None) -> None:
-        """Rejoin, though nothing has changed (K4); during a rebalance that is being done already. ValueError
+        """Rejoin, though nothing has changed (K4); a member that is rebalancing does that already. ValueError
         before subscribe, and after the member left or failed."""
         if self.phase in (Phase.UNSUBSCRIBED, Phase.LEAVING, Phase.FAILED):
             raise ValueError("This consumer is in no group that could rebalance: subscribe first.")
@@ -163,8 +163,8 @@ class ClassicMember:
             self._rejoin(now_ms)
 
     def topics_are(self, partitions: Mapping[str, int], now_ms: int) -> None:
-        """The number of partitions of each topic, as metadata have it; the leader rejoins where those that
-        it has looked at change (C2)."""
+        """Set the number of partitions of each topic, from metadata; the leader rejoins where topics that it
+        has looked at change (C2)."""
         before, self._partitions = self._partitions, dict(partitions)
         if self.phase is Phase.STABLE and self.leads and before is not None and before != self._partitions:
             self._rejoin(now_ms)
@@ -180,8 +180,8 @@ class ClassicMember:
         self._offsets.update(offsets)
 
     def close(self) -> None:
-        """Give up everything, then leave; over when the phase is UNSUBSCRIBED. A static one does not leave:
-        its place, and its member id here, wait until its session ends (S1)."""
+        """Give up everything, then leave; closed when the phase is UNSUBSCRIBED. A static member does not
+        leave: its place, and its member id here, wait until its session ends (S1)."""
         if self.phase in (Phase.LEAVING, Phase.FAILED, Phase.UNSUBSCRIBED):
             return
         self._callbacks.end()
@@ -198,7 +198,7 @@ class ClassicMember:
         return self._callbacks.take(now_ms)
 
     def callback_done(self, now_ms: int, error: BaseException | None = None) -> None:
-        """The callback has returned, or raised: the member goes on in both cases (C6)."""
+        """Take the end of the callback, which has returned or raised: the member goes on (C6)."""
         if self._callbacks.done(error, now_ms) is CallbackName.ASSIGNED:
             self.metrics.succeeded(now_ms)
             if self.phase is Phase.JOIN:
@@ -223,7 +223,7 @@ class ClassicMember:
         return self._request
 
     def next_deadline_ms(self) -> int | None:
-        """When `take_request` is to be called at the latest; None: not before something else happens."""
+        """The latest time at which to call `take_request`; None: not before something else happens."""
         if self._request is not None or self._wanted(self._due_ms) is None:
             return None
         only_heartbeat = self._wanted(self._due_ms - 1) is None
@@ -248,7 +248,7 @@ class ClassicMember:
         return None
 
     def _body(self, api: str, now_ms: int) -> Json | None:
-        """The body; None if it turns out that something else comes first."""
+        """The body; None if something else must come first."""
         if api == "JoinGroup":
             return self._join_body()
         if api == "SyncGroup":
@@ -308,7 +308,7 @@ class ClassicMember:
         return bodies.sync(self.settings, self.member_id, self.generation, self._chosen, handed)
 
     def _handed(self) -> Mapping[str, Assignment]:
-        """The leader's part (C3); it checks what its assignor made, whoever wrote that (C4)."""
+        """The leader's part (C3); the leader checks the assignment of any assignor (C4)."""
         if not self._assigns:
             return {}
         members = {
@@ -326,7 +326,7 @@ class ClassicMember:
     # Answers
 
     def answered(self, correlation: int, body: Mapping[str, Any], now_ms: int) -> None:
-        """The answer to a request has come. That of one that was given up is ignored."""
+        """Take the answer to a request. An answer to a request that was given up is ignored."""
         request = self._ended(correlation)
         if request is None:
             return
@@ -353,7 +353,7 @@ class ClassicMember:
             self._end(MemberError(error, message), now_ms)
 
     def failed(self, correlation: int, now_ms: int) -> None:
-        """No answer will come: it asks again. A member that leaves has left."""
+        """Note that no answer will come: the request is sent again. A member that leaves has left."""
         request = self._ended(correlation)
         if request is not None and request.api == "LeaveGroup":
             self._out()
@@ -362,7 +362,7 @@ class ClassicMember:
             self._commit_again(request)
 
     def _commit_again(self, request: Request) -> None:
-        """O2: a commit that may succeed later is sent again, while the member is in the generation."""
+        """O2: send a commit again that may succeed later, while the member is in the generation."""
         if request.api == "OffsetCommit" and self.phase is Phase.STABLE:
             self._offsets = self._committing | self._offsets
 
@@ -389,8 +389,8 @@ class ClassicMember:
                 self._assigned(assignment, now_ms)
 
     def _assigned(self, assignment: Assignment, now_ms: int) -> None:
-        """KIP-429's third step (C3, C6): revoke, then assign; whoever revoked rejoins at once, so that its
-        partitions find their new owner."""
+        """KIP-429's third step (C3, C6): revoke, then assign; a member that revoked rejoins at once, so that
+        its partitions get their new owner."""
         self.phase, self._prepared = Phase.STABLE, False
         assigned, assignor = assignment.partitions, self._assignors[self._chosen]
         revoked = self.owned - assigned
@@ -405,7 +405,7 @@ class ClassicMember:
             self._rejoin(now_ms)
 
     def _rejoin(self, now_ms: int) -> None:
-        """C3: what goes before it is done when the request is about to be sent."""
+        """C3: rejoin; the steps before it are done when the request is about to be sent."""
         if self.phase in (Phase.STABLE, Phase.SYNC):
             if self.phase is Phase.SYNC:
                 self.metrics.failed(now_ms)
@@ -419,7 +419,7 @@ class ClassicMember:
             self._prepare()
 
     def _lost(self, error: int, now_ms: int) -> None:
-        """KIP-429 1d: it was removed, or missed a generation; it joins again with nothing."""
+        """KIP-429 1d: the member was removed, or missed a generation; it joins again without partitions."""
         self._out()
         self.metrics.failed(now_ms)
         if error == UNKNOWN_MEMBER_ID:
@@ -440,7 +440,7 @@ class ClassicMember:
         self._prepared = True
 
     def _end(self, error: Exception, now_ms: int) -> None:
-        """The member cannot go on, and says why (C4); what the member owned is lost."""
+        """End the member, which cannot go on, with the reason (C4); the partitions that it owned are lost."""
         self._out()
         self.metrics.failed(now_ms)
         self.phase = Phase.FAILED

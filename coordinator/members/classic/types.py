@@ -18,15 +18,15 @@ NOTHING: Final[Partitions] = frozenset()
 
 @runtime_checkable
 class HearsAssignment(Protocol):
-    """An assignor that wants to know what its member is assigned (C6: onAssignment)."""
+    """An assignor that takes its member's assignment (C6: onAssignment)."""
 
     def on_assignment(self, assignment: Assignment, group: GroupMetadata) -> None:
-        """All that the member is assigned, with the leader's user data for it, before the listener hears of
-        what is new."""
+        """Take the member's whole assignment, with the leader's user data for it, before the listener gets
+        the new partitions."""
 
 
 class Phase(Enum):
-    """Where a member is, in the terms of spec/ClosedClassic.tla."""
+    """Phases of a member, in the terms of spec/ClosedClassic.tla."""
 
     UNSUBSCRIBED = "unsubscribed"
     JOIN = "join"
@@ -55,7 +55,7 @@ TRANSITIONS: Final[tuple[Transition[Phase], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to send. Its answer, or that there is none, is told by its `correlation`."""
+    """A request to send. Its answer, or the note that none comes, refers to it by `correlation`."""
 
     correlation: int
     api: str
@@ -66,7 +66,8 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The consumer's configuration; times in milliseconds. With `instance_id` the member is static (S1).
-    `subscription_version` is that of the embedded protocol: before 1 nobody hears what a member owns."""
+    `subscription_version` is that of the embedded protocol: below 1 a subscription has no owned
+    partitions."""
 
     group_id: str
     instance_id: str | None = None

@@ -2,9 +2,9 @@
 
 Work that a worker lost is given back to that worker, or waits for scheduled.rebalance.max.delay.ms; then the
 assignor asks for a rebalance by another reason, and the next target gives the work to others. All other work
-stays where it is, as far as no worker has two more than another.
+stays in place, as long as no worker has two more than another.
 
-Sans-IO: the caller sends requests, hands over PrepareAssignment's responses, and says what time it is.
+Sans-IO: the caller sends requests, passes PrepareAssignment's responses, and passes the time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Computed:
     waits: bool
     """True where lost work waits."""
     goes_on: bool
-    """True where the target of before is the one with which this assignor's delay began."""
+    """True where the target before is the one with which this assignor's delay began."""
 
     def members(self) -> list[Json]:
         """The members of InstallAssignment's request."""
@@ -49,7 +49,7 @@ class DelayedAssignor:
 
     def __init__(self, delay_ms: int = DEFAULT_DELAY_MS) -> None:
         self.reason = 0
-        """The reason in the worker's heartbeats: another one asks for a rebalance."""
+        """The reason in the worker's heartbeats: a new reason asks for a rebalance."""
         self.deadline_ms: int | None = None
         """The end of the delay; None where none runs."""
         self._delay_ms = delay_ms
@@ -84,7 +84,7 @@ class DelayedAssignor:
         return Computed(prepared["groupEpoch"], given, waits, goes_on)
 
     def installed(self, computed: Computed, now_ms: int) -> None:
-        """InstallAssignment was answered without an error: a delay runs as long as work waits."""
+        """Take the success of InstallAssignment: a delay runs as long as work waits."""
         runs = self.deadline_ms if computed.goes_on else None
         self._over = False
         self._since = computed.given if computed.waits else None
@@ -93,7 +93,7 @@ class DelayedAssignor:
             self.deadline_ms = now_ms + self._delay_ms if runs is None else runs
 
     def fire(self, now_ms: int) -> bool:
-        """End the delay if it is due. True: the worker is to send its reason with a heartbeat now."""
+        """End the delay if it is due. True: the worker must send its reason with a heartbeat now."""
         if self.deadline_ms is None or now_ms < self.deadline_ms:
             return False
         self.deadline_ms = None
@@ -107,7 +107,7 @@ def _work(member: Json) -> Partitions:
 
 
 def _busy(work: Work) -> Work:
-    """The work of those that have some: who joins without any changes no target."""
+    """The work of all workers that have some: a worker that joins without any changes no target."""
     return {worker: given for worker, given in work.items() if given}
 
 

@@ -1,8 +1,8 @@
 """A worker of a Connect group as a state machine without input and output (W2, W4; draft, "Worker").
 
-The driver sends what `take_request` gives, hands the answer to `answered` (or says `failed`), and runs the
-callbacks that `next_callback` gives: onRevoked before onAssigned, and onRevoked also when the worker is
-fenced. It reads no clock: all times are milliseconds of the driver's.
+The driver sends the request of `take_request`, passes the answer to `answered` (or calls `failed`), and runs
+the callbacks of `next_callback`: onRevoked before onAssigned, and onRevoked also when the worker is fenced.
+The machine reads no clock: all times are milliseconds of the driver's.
 
 Left out: starting connectors and tasks, which the callbacks do, and discovery of the coordinator.
 """
@@ -64,24 +64,24 @@ class Worker:
         self.assignor = assignor or DelayedAssignor()
         self.epoch = 0
         self.error: ErrorCode | None = None
-        """The error after which this worker sends nothing any more."""
+        """The error after which this worker sends no more requests."""
         self.left = False
         self.owned: Partitions = NOTHING
-        """The connectors and tasks that it runs: those of callbacks that have returned."""
+        """The connectors and tasks that the worker runs: those of callbacks that have returned."""
         self._callbacks: list[Callback] = []
         self._runs = False
         self._due_ms = 0
         self._reports = self._says_reason = self._prepares = self._leaves = False
         self._again = False
-        """True where the next heartbeat says everything again."""
+        """True where the next heartbeat must repeat all fields."""
         self._computed: Computed | None = None
         self._sent: str | None = None
 
     # The driver
 
     def take_request(self, now_ms: int) -> Request | None:
-        """The request to send now; None while one is in flight, or nothing is to be said. A worker that was
-        fenced rejoins, and one that leaves does, when its callbacks have returned."""
+        """The request to send now; None while one is in flight, or nothing is to be sent. A fenced worker
+        rejoins, and a leaving worker leaves, when its callbacks have returned."""
         if self._sent or self.error is not None or self.left:
             return None
         if self.assignor.fire(now_ms):
@@ -97,7 +97,7 @@ class Worker:
         return self._heartbeat() if wanted and not rejoins else None
 
     def next_deadline_ms(self) -> int:
-        """Give the time to ask again, if nothing happens before."""
+        """The time to call `take_request` again, if nothing happens before."""
         delay_ms = self.assignor.deadline_ms
         return self._due_ms if delay_ms is None else min(self._due_ms, delay_ms)
 
@@ -122,8 +122,8 @@ class Worker:
             self._heard(code, body, now_ms)
 
     def failed(self, now_ms: int) -> None:
-        """No answer came: a heartbeat is sent again, with all that it said; a target is computed again, when
-        the coordinator asks for one again."""
+        """Note that no answer came: a heartbeat is sent again with all its fields; a target is computed again
+        when the coordinator asks again."""
         if self._sent in (PREPARE, INSTALL):
             self._prepares, self._computed = False, None
         else:
@@ -143,7 +143,7 @@ class Worker:
         return self._callbacks[0]
 
     def callback_done(self, now_ms: int) -> None:
-        """The callback has returned. ValueError if none was running."""
+        """Take the end of the callback. ValueError if none was running."""
         if not self._runs:
             raise ValueError("no callback is running; take one first")
         self._runs = False
@@ -157,7 +157,7 @@ class Worker:
 
     def _heard(self, code: ErrorCode, body: Json, now_ms: int) -> None:
         if code in _FENCED:
-            # W4: all is abandoned first, and onRevoked is called; then it rejoins with the same id.
+            # W4: everything is abandoned first, and onRevoked is called; then the worker rejoins with its id.
             self.epoch, self._prepares, self._computed = 0, False, None
             self._due_ms = now_ms
             self._abandon()
@@ -174,13 +174,13 @@ class Worker:
                 self._follow(wire.from_wire(body["assignment"]["connectorsAndTasks"], "the assignment"))
 
     def _say_again(self, now_ms: int) -> None:
-        """Nothing is known of what a heartbeat said: all of it is said again, which changes nothing where it
-        is known (spec/Connect.tla, 8)."""
+        """Repeat all fields in the next heartbeat, because the coordinator may not have got the last one;
+        repeated fields change nothing (spec/Connect.tla, 8)."""
         self._again = True
         self._due_ms = now_ms + self.settings.retry_ms
 
     def _follow(self, target: Partitions) -> None:
-        """Give up what the assignment lacks, then take what is new (draft: a before b)."""
+        """Give up work that the assignment lacks, then take the new work (draft: a before b)."""
         kept = self._callbacks[:1] if self._runs else []
         owned = self.owned
         for one in kept:
@@ -194,14 +194,14 @@ class Worker:
             self._reports = True
 
     def _abandon(self) -> None:
-        """Everything is given up, what is being taken too; nothing is called where there is nothing."""
+        """Give up all work, also work that is being taken; without any work no callback is called."""
         self._follow(NOTHING)
         self._reports = False
 
     # Requests
 
     def _heartbeat(self) -> Request:
-        """Everything to join; else what the worker runs, if it is news, and its reason, if that is."""
+        """All fields to join; else the running work and the reason, each only if it is news."""
         joins, again = self.epoch == 0, self._again
         reports = (self._reports or again) and not self._callbacks
         body: Json = {"memberEpoch": self.epoch, "instanceId": None, "serverAssignor": None}

@@ -1,6 +1,6 @@
-"""The member's side of KIP-848: what `KafkaConsumer` does, without threads, sockets and clocks.
+"""The member's side of KIP-848: the behaviour of `KafkaConsumer`, without threads, sockets and clocks.
 
-It imports nothing but the standard library, so it can be taken out and put into a client.
+The package imports only the standard library, so it can be copied into a client.
 """
 
 from coordinator.members.consumer.local import Consumer, Listener, Service

@@ -1,7 +1,7 @@
 """Client-side assignors of a member (A5): the application's code that computes the target of the whole group.
 
-KIP-848's PartitionAssignor in Python, and the exchange with the coordinator around it: told to compute, the
-member prepares, runs the assignor and installs what it says. An error ends the exchange; then the
+KIP-848's PartitionAssignor in Python, and the exchange with the coordinator around it: when told to compute,
+the member prepares, runs the assignor and installs its result. An error ends the exchange; then the
 coordinator tells this member again, or chooses another one.
 """
 
@@ -26,8 +26,8 @@ INSTALL = "ConsumerGroupInstallAssignment"
 
 
 class Metadata(NamedTuple):
-    """User data of an assignor for that of another member; bytes as text. `reason` is its own number for why
-    it says something new (E1)."""
+    """User data of an assignor for the same assignor of another member; bytes as text. `reason` is the
+    assignor's own number for the reason of a change (E1)."""
 
     version: int = 0
     content: str = ""
@@ -35,7 +35,7 @@ class Metadata(NamedTuple):
 
 
 class AssignedMember(NamedTuple):
-    """A member as the assignor is shown it: its topics by id, its part of the current target."""
+    """A member as the assignor gets it: its topics by id, its part of the current target."""
 
     instance_id: str | None
     rack_id: str | None
@@ -45,7 +45,7 @@ class AssignedMember(NamedTuple):
 
 
 class AssignedTopic(NamedTuple):
-    """A topic as the assignor is shown it."""
+    """A topic as the assignor gets it."""
 
     name: str
     partitions: int
@@ -60,14 +60,15 @@ class AssignedPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Parts by member id; with an `error` other than 0 the group keeps its target, and all are told."""
+    """Parts by member id; with an `error` other than 0 the group keeps its target, and all members get the
+    error."""
 
     members: Mapping[str, AssignedPart] = field(default_factory=dict)
     error: int = 0
 
 
 class PartitionAssignor(Protocol):
-    """An assignor that group.local.assignors names. It must be a function of what it is given."""
+    """An assignor that group.local.assignors names. Its result must depend only on its arguments."""
 
     name: str
     minimum_version: int
@@ -84,8 +85,8 @@ class PartitionAssignor(Protocol):
     def on_assignment(
         self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
     ) -> None:
-        """This member's part, with what is its own but not released yet (K3): once for each epoch, as the
-        member moves to it, before its listener hears of what it may use."""
+        """Take this member's part, with the partitions that are not released yet (K3): once for each epoch,
+        when the member moves to it, before the listener gets the partitions to use."""
 
 
 def offered(assignor: PartitionAssignor) -> Json:
@@ -105,16 +106,16 @@ _NO_ASSIGNMENT: Final[tuple[int, Metadata, Partitions]] = (0, Metadata(), NOTHIN
 
 
 class Computer:
-    """The member's part of a computation: nothing, to prepare, or to install the assignor's result."""
+    """The member's next step in a computation: none, to prepare, or to install the assignor's result."""
 
     FAILED = 1
-    """Error of an assignor that raised instead of saying what is wrong."""
+    """The error of an assignor that raised an exception."""
 
     def __init__(self, assignors: tuple[PartitionAssignor, ...]) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}
         self._sent: list[Json] = []
         self.due = ""
-        """The API of what is to be sent, "" for nothing."""
+        """The API of the request to send, "" for none."""
         self._install: Json = {}
         self._last: tuple[int, Metadata, Partitions] = _NO_ASSIGNMENT
 
@@ -123,7 +124,7 @@ class Computer:
         return [offered(assignor) for assignor in self._assignors.values()]
 
     def offers_to_send(self, everything: bool) -> Json:
-        """ClientAssignors of a heartbeat, or nothing of it where they are as they were sent (H7)."""
+        """ClientAssignors of a heartbeat, or no such field where the offers are as they were sent (H7)."""
         offers = self.offers()
         if not offers or (offers == self._sent and not everything):
             return {}
@@ -131,11 +132,11 @@ class Computer:
         return {"clientAssignors": offers}
 
     def begin(self) -> None:
-        """ShouldComputeAssignment: begin, unless it is being done."""
+        """Begin on ShouldComputeAssignment, unless a computation is under way."""
         self.due = self.due or PREPARE
 
     def stop(self) -> None:
-        """Fenced: it is no longer this member's task, and it is told everything anew."""
+        """Stop because the member was fenced: the task is no longer its own, and it gets all data anew."""
         self.due, self._last = "", _NO_ASSIGNMENT
 
     def body(self, group_id: str, member_id: str, epoch: int) -> Json:
@@ -144,8 +145,9 @@ class Computer:
         return head if self.due == PREPARE else {**head, **self._install}
 
     def answered(self, body: Mapping[str, Any]) -> None:
-        """KIP-848 "Response Handling": what is stale is tried again at the next epoch. A coordinator that
-        cannot prepare now is asked again; after any other error of an install the exchange is over (A9)."""
+        """KIP-848 "Response Handling": a stale request is tried again at the next epoch. A coordinator that
+        cannot prepare now gets the request again; after any other error of an install the exchange is over
+        (A9)."""
         error, api = body["errorCode"], self.due
         if error == codes.STALE_MEMBER_EPOCH or (api == PREPARE and error in codes.RETRIABLE):
             return
@@ -177,9 +179,9 @@ class Computer:
         return {"groupEpoch": body["groupEpoch"], "error": assignment.error, "members": parts}
 
     def epoch_rose(self, assignment: Mapping[str, Any] | None, group: GroupMetadata) -> None:
-        """Tell the assignors what the member's new epoch assigns (K3). Without an assignment that is what
-        they were told last; one that comes while the member keeps its epoch is not theirs to hear: it is the
-        same target, or says what to revoke before the next one."""
+        """Pass the assignment of the member's new epoch to the assignors (K3). Without an assignment in the
+        response that is the last one. An assignment that comes while the member keeps its epoch is not passed
+        on: it has the same target, or asks for a revocation before the next one."""
         if assignment is not None:
             metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
             partitions = from_wire(assignment["assignedTopicPartitions"])

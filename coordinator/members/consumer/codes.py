@@ -1,4 +1,4 @@
-"""Kafka's error codes that mean something to a member, and what they mean."""
+"""Kafka's error codes with a meaning for a member, and their meanings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ STALE_MEMBER_EPOCH: Final = 113
 RETRIABLE: Final = frozenset(
     {REQUEST_TIMED_OUT, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR}
 )
-"""Try again after a pause, whatever the request was."""
+"""Errors after which any request is tried again after a pause."""
 
 COORDINATOR_MOVED: Final = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})
-"""Find the coordinator before that."""
+"""Errors after which the member must find the coordinator first."""
 
 REMOVED: Final = frozenset({UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH})
-"""The coordinator does not have this incarnation of the member any more (K1)."""
+"""Errors which mean that the coordinator no longer has this incarnation of the member (K1)."""
 
 
 def refused(error: int) -> str:
-    """The application's message for an error that ends the member and has none."""
+    """The application's message for an error that ends the member and has no message."""
     if error == UNSUPPORTED_VERSION:
         return (
             "The cluster does not support the consumer protocol (KIP-848): enable it there, or set "

@@ -14,7 +14,7 @@ LEAVE_TEMPORARILY_EPOCH: Final = -2
 
 
 def keep_alive(settings: Settings, member_id: str, epoch: int) -> Json:
-    """H7: nothing has changed."""
+    """H7: a heartbeat without news."""
     return {
         "groupId": settings.group_id,
         "memberId": member_id,
@@ -37,8 +37,8 @@ def full(
     regex: str | None,
     owned: Partitions | None,
 ) -> Json:
-    """H7: all fields; `regex` is "" where the coordinator may know one that is void, `owned` None before the
-    member has done what it was told."""
+    """H7: all fields. `regex` is "" where the coordinator may still have an expression that is void; `owned`
+    is None before the member has carried out the last assignment."""
     return {
         **keep_alive(settings, member_id, epoch),
         "instanceId": settings.instance_id,
@@ -52,7 +52,7 @@ def full(
 
 
 def leave(settings: Settings, member_id: str, temporarily: bool) -> Json:
-    """H2: for good, or, if it is a static member that may be back (S1), for a while."""
+    """H2: leave for good or, for a static member that may return (S1), for a while."""
     if settings.instance_id is None or not temporarily:
         return keep_alive(settings, member_id, LEAVE_EPOCH)
     return {**keep_alive(settings, member_id, LEAVE_TEMPORARILY_EPOCH), "instanceId": settings.instance_id}

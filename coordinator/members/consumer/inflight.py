@@ -8,8 +8,8 @@ from coordinator.members.consumer.types import Json, Purpose, Request, Settings
 class InFlight:
     """The request in flight, if there is one.
 
-    A member never has two: an answer can then only be that of the last request, and no heartbeat is on the
-    way that was sent before another was answered.
+    A member never has two: so an answer always belongs to the last request, and no heartbeat is on its way
+    that was sent before another was answered.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -19,7 +19,7 @@ class InFlight:
         self._sent = 0
         self.request: Request | None = None
         self.not_before_ms = 0
-        """No request is sent before."""
+        """The earliest time of the next request."""
 
     def send(self, purpose: Purpose, api: str, version: int, body: Json) -> Request:
         """Put a request in flight."""
@@ -28,7 +28,7 @@ class InFlight:
         return self.request
 
     def end(self, correlation: int) -> Request | None:
-        """The request that is over now; None for one that was given up long ago, whose answer is ignored."""
+        """The request that is over now; None for one that was given up before, whose answer is ignored."""
         request = self.request
         if request is None or request.correlation != correlation:
             return None
@@ -36,11 +36,11 @@ class InFlight:
         return request
 
     def succeeded(self) -> None:
-        """The next failure is the first one again."""
+        """Forget earlier failures: the next failure counts as the first."""
         self._failures = 0
 
     def back_off(self, now_ms: int) -> None:
-        """Pause: twice as long after each failure in a row, up to the longest."""
+        """Pause: twice as long after each failure in a row, up to the longest pause."""
         pause_ms = min(self._first_ms << min(self._failures, 30), self._longest_ms)
         self._failures += 1
         self.not_before_ms = now_ms + pause_ms

@@ -1,4 +1,4 @@
-"""The states of a member and how one leads to the next (K1 to K4); requests and answers are in machine.py."""
+"""The states of a member and their transitions (K1 to K4); requests and answers are in machine.py."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Lifecycle:
         self._ownership = Ownership()
         self._in_flight = InFlight(settings)
         self._in_group = False
-        """May the coordinator have this member? Only then it leaves (H2)."""
+        """Tell if the coordinator may have this member. Only then the member must leave (H2)."""
         self._report = True
         """H7: is the next heartbeat a full one?"""
         self._unreported = False
-        """Was an assignment received since the last report?"""
+        """Tell if an assignment was received since the last report."""
         self._changed = False
-        """Was it another than the one before, so that it is acknowledged at once (K2)?"""
+        """Tell if that assignment differs from the one before, so that it is acknowledged at once (K2)."""
         self._acknowledging = False
         self._stale = False
-        """Has the application not polled since it was too late to?"""
+        """Tell if the application has not polled since its poll was overdue."""
         self._temporarily = False
-        """Does a static member leave for a while only (S1)?"""
+        """Tell if a static member leaves only for a while (S1)."""
         self._interval_ms = 0
         self._sent_ms = 0
         self._due_ms = 0
@@ -77,7 +77,7 @@ class Lifecycle:
 
     @property
     def must_revoke(self) -> bool:
-        """Does the member own what the coordinator took from it (K2)?"""
+        """Tell if the member owns partitions that the coordinator took from it (K2)."""
         return not self.owned <= self._ownership.target
 
     @property
@@ -91,8 +91,9 @@ class Lifecycle:
         return error
 
     def _measure(self, now_ms: int) -> None:
-        """C7: a rebalance begins as the member is told another assignment, and is over when the application
-        uses that; it fails if the member is out of the group before, unless the application gave it up."""
+        """C7: a rebalance begins when the member gets another assignment, and ends when the application uses
+        that assignment; it fails if the member leaves the group before, unless the application unsubscribed
+        or closed."""
         if self.state is State.RECONCILING:
             self.metrics.began(now_ms)
         elif self._state is State.STABLE:
@@ -106,14 +107,14 @@ class Lifecycle:
         self._error = self._error or error
 
     def _join(self, now_ms: int) -> None:
-        """H1: with the same member id, if it has one."""
+        """H1: join, with the member id of before, if the member has one."""
         self._state = State.JOINING
         self._report = True
         self._due_ms = now_ms
         self._poll_deadline_ms = now_ms + self.settings.max_poll_interval_ms
 
     def _go_on(self, now_ms: int) -> None:
-        """Continue once the application uses the assignment that it was given."""
+        """Continue once the application uses the given assignment."""
         if not self._ownership.idle:
             return
         if self._state is State.STABLE and self._unreported:
@@ -129,7 +130,8 @@ class Lifecycle:
                 self._join(now_ms)
 
     def _leave(self) -> None:
-        """H2: if there is something to leave; the answer to a first join tells the member id for it."""
+        """H2: leave if the member may be in the group; the answer to a first join has the member id for
+        it."""
         request = self._in_flight.request
         if self._in_group and (self.member_id or (request and request.purpose is Purpose.HEARTBEAT)):
             self._state = State.LEAVING
@@ -138,7 +140,7 @@ class Lifecycle:
             self._state = State.STALE
 
     def _out(self) -> None:
-        """The coordinator does not have the member any more."""
+        """Note that the coordinator no longer has the member."""
         self.epoch = heartbeat.JOIN_EPOCH
         self._in_group = self._unreported = self._changed = self._acknowledging = False
         self.offsets.held = False
@@ -151,7 +153,7 @@ class Lifecycle:
         self.offsets.keep(NOTHING)
 
     def _fenced(self, now_ms: int) -> None:
-        """K1: the partitions may be another's already."""
+        """K1: the member was fenced: its partitions may already belong to another."""
         self._out()
         self._abandon()
         self._state = State.FENCED
@@ -164,13 +166,13 @@ class Lifecycle:
         self._fail(error)
 
     def _expires(self) -> bool:
-        """Does max.poll.interval.ms count? Not while on_partitions_revoked runs: a leave would say that it is
-        over, and R4 bounds it."""
+        """Tell if max.poll.interval.ms counts. While on_partitions_revoked runs it does not: a leave would
+        claim that the callback has ended, and R4 bounds it."""
         return self._state in (State.JOINING, State.STABLE) and not self._ownership.revoking
 
     def _go_stale(self, now_ms: int) -> None:
-        """The application does not poll: leave, so that others get the partitions; without a commit, since
-        nobody knows what it has processed."""
+        """Leave because the application does not poll, so that others get the partitions; without a commit,
+        since the member does not know which records were processed."""
         self._abandon()
         self._stale = self._temporarily = True
         self._leave_deadline_ms = now_ms + self.settings.close_timeout_ms
@@ -188,7 +190,7 @@ class Lifecycle:
             self._state = State.PREPARE_LEAVING
             self._ownership.target = NOTHING
             if not self.offsets.held:
-                # H9: what was to be reported at once, a subscription or an assignment, is void
+                # H9: a subscription or an assignment that was to be reported at once is void
                 self._due_ms = max(self._due_ms, self._sent_ms + self._interval_ms)
         self._go_on(now_ms)
 

@@ -1,8 +1,8 @@
 """A consumer process beside its coordinator, in one thread: for tests, examples and simulations.
 
-As in the closed model of the specification, a request is handled when it is sent, and its answer is in
-flight until it is received or lost. When things happen is the caller's choice, so that a run is determined
-by it.
+As in the closed model of the specification, a request is handled when it is sent, and its answer is in flight
+until it is received or lost. The caller chooses the order of events, so that a run is determined by the
+caller.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ class Service(Protocol):
 
 
 class Listener:
-    """Does nothing; override what is of interest. An exception of a method comes back from `take_error`."""
+    """A listener that does nothing; subclasses override its methods. An exception of a method comes back from
+    `take_error`."""
 
     def on_partitions_revoked(self, partitions: Partitions) -> None:
-        """The partitions are given up when this method returns: commit now, if at all (K2)."""
+        """Take revoked partitions, which are given up when this method returns: this is the time to commit
+        (K2)."""
 
     def on_partitions_assigned(self, partitions: Partitions) -> None:
-        """The partitions are fetched from when this method returns (K3)."""
+        """Take new partitions, which are fetched when this method has returned (K3)."""
 
     def on_partitions_lost(self, partitions: Partitions) -> None:
-        """The partitions are another member's already: nothing can be committed (K1). Unless this method is
-        overridden, what is lost is revoked (C8)."""
+        """Take lost partitions, which may already belong to another member: no commit can succeed (K1).
+        Unless this method is overridden, on_partitions_revoked is called (C8)."""
         self.on_partitions_revoked(partitions)
 
     def on_commit_complete(self, partitions: Partitions, error: int) -> None:
-        """A commit that the application asked for has ended."""
+        """Take the end of a commit that the application requested."""
 
 
 class Consumer:
@@ -55,34 +57,34 @@ class Consumer:
         return self._answer is not None
 
     def send(self, now_ms: int) -> Request | None:
-        """Send what is to be sent now; the coordinator handles it at once."""
+        """Send the due request; the coordinator handles it at once."""
         request = self.member.take_request(now_ms)
         if request is not None:
             self._answer = request, self._handle(request)
         return request
 
     def lose_request(self, now_ms: int) -> Request | None:
-        """Send what is to be sent now, in vain."""
+        """Send the due request, which is lost on its way."""
         request = self.member.take_request(now_ms)
         if request is not None:
             self.member.failed(request.correlation, now_ms)
         return request
 
     def receive(self, now_ms: int) -> None:
-        """The answer arrives, if one is in flight."""
+        """Receive the answer, if one is in flight."""
         if self._answer is not None:
             (request, body), self._answer = self._answer, None
             self.member.answered(request.correlation, body, now_ms)
 
     def lose_answer(self, now_ms: int) -> None:
-        """The connection breaks: the answer is lost."""
+        """Lose the answer: the connection breaks."""
         if self._answer is not None:
             (request, _), self._answer = self._answer, None
             self.member.failed(request.correlation, now_ms, disconnected=True)
 
     def run_callback(self, now_ms: int) -> bool:
         """Run the next callback to its end; False if there is none. An error that is not an Exception, like
-        an interrupt, passes through, but never without telling the member that the callback has ended."""
+        an interrupt, passes through, but the member is always told that the callback has ended."""
         callback = self.member.next_callback(now_ms)
         if callback is None:
             return False
@@ -92,7 +94,7 @@ class Consumer:
                 self._listener.on_commit_complete(callback.partitions, callback.error)
             else:
                 getattr(self._listener, callback.name.value)(callback.partitions)
-        except Exception as raised:  # the application's, which `take_error` gives back
+        except Exception as raised:  # an error of the application, which `take_error` gives back
             error = raised
         except BaseException as raised:
             error = raised
@@ -102,13 +104,13 @@ class Consumer:
         return True
 
     def poll(self, now_ms: int) -> None:
-        """The application polls: all callbacks that there are."""
+        """Poll as the application does: run all waiting callbacks."""
         self.member.poll(now_ms)
         while self.run_callback(now_ms):
             pass
 
     def exchange(self, now_ms: int) -> None:
-        """Send, receive and run callbacks until there is nothing to do now."""
+        """Send, receive and run callbacks until nothing is left to do."""
         self.receive(now_ms)
         self.poll(now_ms)
         while self.send(now_ms) is not None:

@@ -58,7 +58,7 @@ class Member(Lifecycle):
     """One consumer of one group. `member_id` "": the coordinator makes one (H1).
 
     `assignors` are its client-side ones, the first preferred (K4: group.local.assignors). ValueError where
-    the settings name a server-side one, too.
+    the settings name a server-side assignor, too.
     """
 
     def __init__(
@@ -96,18 +96,19 @@ class Member(Lifecycle):
         self._give_up(now_ms, self.settings.close_timeout_ms)
 
     def close(self, now_ms: int, timeout_ms: int | None = None) -> None:
-        """Give up everything and leave, as a static member for a while (S1); run the callbacks then. It is
-        over when the state is UNSUBSCRIBED or FATAL. After the time-out nothing is tried again (K4)."""
+        """Give up everything and leave, a static member for a while (S1); then run the callbacks. The member
+        is closed when the state is UNSUBSCRIBED or FATAL. After the time-out no request is tried again
+        (K4)."""
         self.closed = True
         self._give_up(now_ms, self.settings.close_timeout_ms if timeout_ms is None else timeout_ms)
 
     def enforce_rebalance(self, reason: str | None = None) -> None:
-        """Do nothing, and log a warning: in a group of KIP-848 nobody enforces a rebalance (K4). A local
+        """Do nothing, and log a warning: in a group of KIP-848 no member enforces a rebalance (K4). A local
         assignor asks for one with other metadata, or a reason that is not 0 (E1)."""
         _LOG.warning("enforce_rebalance does nothing with the consumer protocol; reason: %s.", reason)
 
     def poll(self, now_ms: int) -> None:
-        """The application polls; in a long poll, call it again and again."""
+        """Note a poll of the application; a long poll must call this again and again."""
         self._poll_deadline_ms = now_ms + self.settings.max_poll_interval_ms
         self._stale = False
         self._go_on(now_ms)
@@ -129,7 +130,7 @@ class Member(Lifecycle):
         return callback
 
     def callback_done(self, now_ms: int, error: BaseException | None = None) -> None:
-        """The callback has returned, or raised: then the rest goes on all the same.
+        """Take the end of the callback, which has returned or raised: the member goes on in both cases.
 
         ValueError if none was running.
         """
@@ -157,8 +158,8 @@ class Member(Lifecycle):
         self.offsets.positions[partition] = offset
 
     def commit(self) -> None:
-        """Commit all positions, once; on_commit_complete tells how that ended. A commit that is stale is
-        repeated after the next heartbeat, with the positions as they are then (O4)."""
+        """Commit all positions, once; on_commit_complete gets the result. A commit with a stale epoch is
+        repeated after the next heartbeat, with the positions of that time (O4)."""
         if self.offsets.positions:
             self.offsets.commit_wanted = True
         else:
@@ -180,7 +181,7 @@ class Member(Lifecycle):
         return None
 
     def next_deadline_ms(self) -> int | None:
-        """When `take_request` is to be called at the latest; None: not before something else happens."""
+        """The latest time at which to call `take_request`; None: not before something else happens."""
         times = [self._poll_deadline_ms] if self._expires() else []
         if self._in_flight.request is None:
             pause_ms = self._in_flight.not_before_ms
@@ -188,7 +189,7 @@ class Member(Lifecycle):
         return min(times, default=None)
 
     def _wishes(self) -> Iterator[tuple[int, Purpose]]:
-        """The requests to send, each with the time from when on, the most urgent first."""
+        """The requests to send, each with its earliest time, the most urgent first."""
         if self._state is State.LEAVING:
             yield 0, Purpose.LEAVE
             return
@@ -251,7 +252,7 @@ class Member(Lifecycle):
     # Answers
 
     def answered(self, correlation: int, body: Mapping[str, Any], now_ms: int) -> None:
-        """The answer to a request has come. That of one that was given up is ignored."""
+        """Take the answer to a request. An answer to a request that was given up is ignored."""
         request = self._in_flight.end(correlation)
         if request is None:
             return
@@ -275,7 +276,7 @@ class Member(Lifecycle):
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
 
     def failed(self, correlation: int, now_ms: int, *, disconnected: bool = False) -> None:
-        """No answer will come: the request timed out, or its connection broke."""
+        """Note that no answer will come: the request timed out, or its connection broke."""
         request = self._in_flight.end(correlation)
         if request is None:
             return
@@ -294,7 +295,7 @@ class Member(Lifecycle):
         self._ended(False, now_ms)
 
     def _heartbeat_answered(self, body: Mapping[str, Any], now_ms: int) -> None:
-        """KIP-848 "Response Handling"; UNRELEASED_INSTANCE_ID, too, is for the application to solve (K1)."""
+        """KIP-848 "Response Handling"; the application must handle UNRELEASED_INSTANCE_ID, too (K1)."""
         error = body["errorCode"]
         if error in codes.REMOVED:
             self._computer.stop()
@@ -329,19 +330,19 @@ class Member(Lifecycle):
             self._computer.epoch_rose(assignment, GroupMetadata(*place))
         if assignment is not None and self._state is State.STABLE:
             target = from_wire(assignment["assignedTopicPartitions"])
-            # An assignment that is told again is reported again, but not at once: that would go on until
+            # A repeated assignment is reported again, but not at once: else the exchange would go on until
             # others revoke.
             self._changed = self._changed or target != self._ownership.target
             self._unreported = True
             self._ownership.target = target
             if self._acknowledging and not self._ownership.idle:
-                # R1: told to revoke more before it has said that it is done, it has nothing to say yet
+                # R1: told to revoke more before it has acknowledged, the member has nothing to report yet
                 self._report = self._acknowledging = False
                 self._due_ms = self._sent_ms + self._interval_ms
         self._go_on(now_ms)
 
     def _leave_answered(self, error: int, now_ms: int) -> None:
-        """H2: whatever else it is answered, the member is out; UNKNOWN_MEMBER_ID says so, too."""
+        """H2: the member is out, whatever the answer; UNKNOWN_MEMBER_ID means the same."""
         again = error in codes.RETRIABLE
         self._ended(not again, now_ms, error)
         if again and now_ms < self._leave_deadline_ms:
@@ -372,13 +373,13 @@ class Member(Lifecycle):
             self._ownership.commit_over()
 
     def _offsets_answered(self, errors: frozenset[int], now_ms: int) -> None:
-        """Partitions without a position are not fetched, so whatever the error, ask again."""
+        """Ask again after any error: partitions without a position are not fetched."""
         self._ended(not errors, now_ms, *errors)
         if not errors.isdisjoint({codes.STALE_MEMBER_EPOCH, *codes.REMOVED}):
             self._wait_for_heartbeat(now_ms)
 
     def _wait_for_heartbeat(self, now_ms: int) -> None:
-        """O4: the next heartbeat tells the epoch, or that the member is fenced."""
+        """O4: the answer to the next heartbeat has the epoch, or fences the member."""
         self.offsets.held = True
         self._due_ms = now_ms
 
@@ -391,7 +392,7 @@ class Member(Lifecycle):
             self._in_flight.back_off(now_ms)
 
     def _retry_heartbeat(self, now_ms: int) -> None:
-        """H7: all fields, since nobody knows which of them arrived."""
+        """H7: send all fields, since the member does not know which of them arrived."""
         self._report = True
         self._due_ms = now_ms
         if self._state is State.LEAVING and not self.member_id:

@@ -1,10 +1,10 @@
-"""The consumer's metrics of KIP-429, "Consumer Metrics" (C7): how long callbacks and rebalances take, how
-many rebalances there are, and how many fail.
+"""The consumer's metrics of KIP-429, "Consumer Metrics" (C7): the length of callbacks and rebalances, the
+number of rebalances, and the number of failed ones.
 
-A latency is in milliseconds of the driver's clock. The document names 14 metrics and leaves open what counts:
-an average, a maximum and a rate are of the last hour, a total is since the start; where nothing was measured
-an average and a maximum are not a number, and the last rebalance is -1 seconds ago. When a rebalance begins
-and ends is the member's to say: see `coordinator.members.consumer.lifecycle` and
+A latency is in milliseconds of the driver's clock. The document names 14 metrics and does not define them.
+Here an average, a maximum and a rate cover the last hour, a total everything since the start. Without a
+measurement an average and a maximum are not a number, and the last rebalance is -1 seconds ago. The member
+decides when a rebalance begins and ends: see `coordinator.members.consumer.lifecycle` and
 `coordinator.members.classic.machine`.
 """
 
@@ -26,7 +26,7 @@ _CALLBACKS: Final = {
 
 
 class _LastHour:
-    """Events that ended within the last hour: when, and how long each took."""
+    """Events that ended within the last hour: the time and the length of each."""
 
     def __init__(self) -> None:
         self._ended: deque[tuple[int, int]] = deque()
@@ -45,7 +45,7 @@ class _LastHour:
 
 
 class RebalanceMetrics:
-    """Measures one member; times in milliseconds, never going back."""
+    """The measurements of one member; times in milliseconds, never going back."""
 
     def __init__(self) -> None:
         self._callbacks = {name: _LastHour() for name in _CALLBACKS}
@@ -61,7 +61,7 @@ class RebalanceMetrics:
         return self._began_ms is not None
 
     def callback_began(self, name: CallbackName, now_ms: int) -> None:
-        """The application is in a callback; that of a commit is not measured."""
+        """Note that the application is in a callback; the callback of a commit is not measured."""
         self._callback = (name, now_ms) if name in _CALLBACKS else None
 
     def callback_ended(self, now_ms: int) -> None:
@@ -76,7 +76,7 @@ class RebalanceMetrics:
             self._began_ms = now_ms
 
     def succeeded(self, now_ms: int) -> None:
-        """The rebalance that is under way is over: all its callbacks have ended."""
+        """Note the success of the rebalance that is under way: all its callbacks have ended."""
         if self._began_ms is not None:
             self._succeeded.add(self._began_ms, now_ms)
             self._total += 1
@@ -84,14 +84,14 @@ class RebalanceMetrics:
             self._began_ms, self._last_ms = None, now_ms
 
     def failed(self, now_ms: int) -> None:
-        """The rebalance that is under way will not end."""
+        """Note that the rebalance that is under way will not end."""
         if self._began_ms is not None:
             self._failed.add(self._began_ms, now_ms)
             self._failed_total += 1
             self._began_ms = None
 
     def given_up(self) -> None:
-        """The application has closed or unsubscribed: the rebalance that is under way does not count."""
+        """Drop the rebalance that is under way: the application has closed or unsubscribed."""
         self._began_ms = None
 
     def values(self, now_ms: int) -> dict[str, float]:

@@ -1,4 +1,5 @@
-"""Positions of the application, OffsetCommit v9 and OffsetFetch v9 of them, by topic ids (O1, O3, O4)."""
+"""Positions of the application, and OffsetCommit v9 and OffsetFetch v9 for them, by topic ids (O1, O3,
+O4)."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ class Offsets:
         self.positions: dict[TopicPartition, int] = {}
         self._committed: dict[TopicPartition, int] = {}
         self.commit_wanted = False
-        """Has the application asked for a commit?"""
+        """Has the application requested a commit?"""
         self.held = False
-        """STALE_MEMBER_EPOCH: wait for the answer to the next heartbeat (O4)."""
+        """STALE_MEMBER_EPOCH: the commit waits for the answer to the next heartbeat (O4)."""
 
     def keep(self, assignment: Partitions) -> None:
         """Forget all other partitions: a position must not outlive the ownership."""
@@ -62,14 +63,14 @@ class Offsets:
         }
 
     def commit_answered(self, sent: Mapping[str, Any], body: Mapping[str, Any]) -> dict[TopicPartition, int]:
-        """Take over what was committed; the error code of each partition."""
+        """Take over the committed positions; the error code of each partition."""
         offsets = {key: partition["committedOffset"] for key, partition in _partitions(sent["topics"])}
         errors = {key: partition["errorCode"] for key, partition in _partitions(body["topics"])}
         self._committed.update((key, offsets[key]) for key, error in errors.items() if error == NONE)
         return errors
 
     def fetch_body(self, partitions: Partitions, member_id: str, epoch: int) -> Json:
-        """OffsetFetch of what the group has committed."""
+        """OffsetFetch of the group's committed offsets."""
         topics = [
             {"topicId": topic, "partitionIndexes": indexes} for topic, indexes in by_topic(partitions).items()
         ]
@@ -81,7 +82,7 @@ class Offsets:
         }
 
     def fetch_answered(self, body: Mapping[str, Any], assignment: Partitions) -> frozenset[int]:
-        """Start where the group stopped, unless the application has set a position meanwhile; the errors."""
+        """Start at the committed offsets, unless the application has set a position meanwhile; the errors."""
         group = body["groups"][0]
         errors = {group["errorCode"]}
         for key, partition in _partitions(group.get("topics") or ()):

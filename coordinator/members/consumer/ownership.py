@@ -1,8 +1,8 @@
-"""Ownership on its way to what the coordinator assigned: revoke first, then assign (K1, K2, K3).
+"""The way of ownership to the coordinator's assignment: revoke first, then assign (K1, K2, K3).
 
 Every partition that on_partitions_assigned announced ends in exactly one of on_partitions_revoked and
-on_partitions_lost. Callbacks are made when the application takes them, so that what has become void before
-is never announced.
+on_partitions_lost. A callback is made when the application takes it, so that a void change is never
+announced.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from coordinator.members.consumer.types import NOTHING, Callback, CallbackName, 
 
 
 class Ownership:
-    """`assignment` is what the application sees; it changes only when a callback is taken or done."""
+    """The member's partitions. `assignment` is the application's view; it changes only when a callback is
+    taken or done."""
 
     def __init__(self) -> None:
         self.assignment: Partitions = NOTHING
         self.target: Partitions = NOTHING
-        """The last assignment of the coordinator: what the member may use."""
+        """The last assignment of the coordinator: the partitions that the member may use."""
         self.committing: Partitions = NOTHING
         """The partitions that are committed before they are revoked (K2)."""
         self._committed: Partitions = NOTHING
@@ -25,7 +26,8 @@ class Ownership:
 
     @property
     def owned(self) -> Partitions:
-        """The partitions that the member reports as owned, which only it may have; none once lost (K1)."""
+        """The partitions that the member reports as owned, which no other member may have; none once lost
+        (K1)."""
         return NOTHING if self._abandoned else self.assignment
 
     @property
@@ -36,22 +38,22 @@ class Ownership:
 
     @property
     def idle(self) -> bool:
-        """Nothing is to be done: the application uses what the coordinator told."""
+        """Tell if nothing is to be done: the application uses the coordinator's assignment."""
         return self._running is None and not self._abandoned and self.assignment == self.target
 
     @property
     def revoking(self) -> bool:
-        """Is on_partitions_revoked running?"""
+        """Tell if on_partitions_revoked is running."""
         return self._running is not None and self._running.name is CallbackName.REVOKED
 
     def abandon(self) -> None:
-        """K1: nothing is owned from now on. A partition that no callback of a revocation has is lost."""
+        """K1: give up all ownership at once. A partition that is in no callback of a revocation is lost."""
         self.target = self.committing = self._committed = NOTHING
         self._abandoned = self._running is not None or bool(self.assignment)
 
     def take(self, committable: Partitions) -> Callback | None:
-        """The next callback, if there is one and none is running. A partition that is to be revoked and is
-        in `committable` is `committing` first."""
+        """The next callback, if there is one and none is running. A partition that is to be revoked and is in
+        `committable` becomes `committing` first."""
         if self._running is not None or self.committing:
             return None
         revoked, assigned = self.assignment - self.target, self.target - self.assignment
@@ -67,11 +69,11 @@ class Ownership:
         return self._running
 
     def commit_over(self) -> None:
-        """Committed, or not to be committed any more."""
+        """End the commit before a revocation: done, or given up."""
         self._committed, self.committing = self.committing, NOTHING
 
     def done(self) -> None:
-        """The callback has returned or raised."""
+        """Take the end of the callback, which has returned or raised."""
         done, self._running = self._running, None
         if done is None:
             raise ValueError("No callback is running: take one with next_callback first.")

@@ -19,7 +19,7 @@ NOTHING: Final[Partitions] = frozenset()
 
 
 class State(Enum):
-    """Where the member is, in the terms of Kafka's consumer."""
+    """States of a member, in the terms of Kafka's consumer."""
 
     UNSUBSCRIBED = "UNSUBSCRIBED"
     JOINING = "JOINING"
@@ -27,12 +27,12 @@ class State(Enum):
     ACKNOWLEDGING = "ACKNOWLEDGING"
     STABLE = "STABLE"
     FENCED = "FENCED"
-    """Fenced or unknown: onPartitionsLost first, then it joins again (K1)."""
+    """Fenced or unknown: onPartitionsLost first, then the member joins again (K1)."""
     PREPARE_LEAVING = "PREPARE_LEAVING"
-    """Commits and gives up what it owns, before it says that it leaves."""
+    """The member commits and gives up its partitions before it sends its leave."""
     LEAVING = "LEAVING"
     STALE = "STALE"
-    """Left because poll was not called for max.poll.interval.ms; the next poll joins again."""
+    """The member left because poll was not called for max.poll.interval.ms; the next poll joins again."""
     FATAL = "FATAL"
 
 
@@ -41,7 +41,7 @@ IN_GROUP: Final = frozenset({State.RECONCILING, State.ACKNOWLEDGING, State.STABL
 
 class Transition(NamedTuple):
     """A change from any of the states `before` to the state `after`, as in coordinator/core/transitions.py: a
-    client that takes this folder takes nothing else of the kit."""
+    client that copies this folder needs nothing else of the kit."""
 
     before: tuple[State, ...]
     after: State
@@ -102,7 +102,7 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to send. Its answer, or that there is none, is told by its `correlation`."""
+    """A request to send. Its answer, or the note that none comes, refers to it by `correlation`."""
 
     correlation: int
     purpose: Purpose
@@ -130,7 +130,7 @@ class Callback:
 
 
 class GroupMetadata(NamedTuple):
-    """The member's place in its group, as its assignors are told (the KIPs' ConsumerGroupMetadata)."""
+    """The member's place in its group, as its assignors get it (the KIPs' ConsumerGroupMetadata)."""
 
     group_id: str
     generation: int
@@ -151,11 +151,11 @@ class Subscription:
 class Settings:
     """The consumer's configuration; times in milliseconds.
 
-    max.poll.interval.ms is also the rebalance timeout (R4). With `instance_id` the member is static.
-    `reset_offset` is where a partition without committed offset starts. `reports_while_revoking` is H7
-    literally: after a lost answer all fields, owned partitions, too, before the member has done what it was
-    told, be it to revoke or to use more. A new coordinator does not know what that was, and may take the
-    report for the acknowledgement of what it is going to tell.
+    max.poll.interval.ms is also the rebalance time-out (R4). With `instance_id` the member is static.
+    `reset_offset` is the position of a partition without a committed offset. `reports_while_revoking` follows
+    H7 literally: after a lost answer the member sends all fields, also its owned partitions, before it has
+    carried out the last assignment (to revoke, or to use more). A new coordinator does not know that
+    assignment, and may take the report for the acknowledgement of the revocation that it is going to ask for.
     """
 
     group_id: str
@@ -172,7 +172,7 @@ class Settings:
 
 
 class MemberError(Exception):
-    """An error of the protocol that the application hears of; `code` is Kafka's."""
+    """An error of the protocol that the application gets; `code` is Kafka's."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)

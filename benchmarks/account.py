@@ -24,7 +24,7 @@ from harness.engines.process import adopt_orphans, processor_s
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of a command with all processes that it starts, and its exit code."""
+    """The seconds of a command with all processes that it starts, and its exit code."""
 
     cpu_s: float
     clock_s: float
@@ -32,7 +32,7 @@ class Taken:
 
 
 def account(command: Sequence[str], log: Path, folder: Path | None = None) -> Taken:
-    """Run a command in `folder`; what it prints goes to `log`."""
+    """Run a command in `folder`; its output goes to `log`."""
     with tempfile.NamedTemporaryFile(prefix="conform-account-") as file, log.open("w") as output:
         words = [sys.executable, __file__, file.name, *command]
         subprocess.run(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT, check=False)
@@ -40,7 +40,7 @@ def account(command: Sequence[str], log: Path, folder: Path | None = None) -> Ta
 
 
 def main(file: Path, command: Sequence[str]) -> None:
-    """Run the command, wait for it and for all that it leaves behind."""
+    """Run the command, and wait for it and for all processes that outlive it."""
     adopt_orphans()
     began = time.perf_counter()
     code = subprocess.run(command, check=False).returncode

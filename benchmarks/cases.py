@@ -1,4 +1,4 @@
-"""The cases: what each measures, by the name under which `measure.in_fresh_process` runs it."""
+"""The cases by the names under which `measure.in_fresh_process` runs them, each with its measurement."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def assignor(shape: list[str], size: list[int], step: str) -> Measured:
 
 
 def through_coordinator(shape: list[str], size: list[int], step: str) -> Measured:
-    """The request that joins a stable group, or leaves it, and computes the target that is due then."""
+    """The request that joins or leaves a stable group, and computes the target that is due then."""
     form, extent = Shape(*shape), Size(*size)
     members = subscriptions_of(form, extent, extent.members + ROUNDS)
     joining = [member_id(extent.members + number) for number in range(ROUNDS)]
@@ -61,7 +61,8 @@ def through_coordinator(shape: list[str], size: list[int], step: str) -> Measure
 
 
 def heartbeat(members: int, heartbeats: int, senders: int) -> Measured:
-    """Heartbeats that change nothing, of so many members in turn; 10 partitions each. Seconds are of one."""
+    """Heartbeats without news, of so many members in turn; 10 partitions each. The seconds are those of one
+    heartbeat."""
     extent = Size(members, max(1, members // 10))
     form = Shape("uniform", "all")
     present = subscriptions_of(form, extent, members)
@@ -105,29 +106,29 @@ def _open(log: str) -> None:
 
 
 class _Entries:
-    """A storage that only remembers what it was given."""
+    """A storage that only keeps its entries in memory."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []
 
     def read(self) -> Sequence[str]:
-        """Nothing: a coordinator begins."""
+        """No entries: the storage of a new coordinator."""
         return ()
 
     def append(self, entries: Sequence[str]) -> None:
-        """Remember them."""
+        """Keep the entries."""
         self.entries.extend(entries)
 
     def rewrite(self, entries: Sequence[str]) -> None:
-        """Remember only these."""
+        """Keep only these entries."""
         self.entries = list(entries)
 
     def close(self) -> None:
-        """Nothing to let go."""
+        """Do nothing: there is no file to close."""
 
 
 def write_logs(folder: Path, groups: int, members: int = 3, partitions: int = 6) -> tuple[Path, Path, int]:
-    """The log of so many groups, written by their members' requests, as JSON and in SQLite; its records."""
+    """The log of so many groups, written by requests of their members, as JSON and in SQLite; its records."""
     entries = _Entries()
     coordinator = new_coordinator(1, partitions, entries)
     for group in range(groups):
@@ -151,7 +152,7 @@ CASES: Final[dict[str, Callable[..., Measured]]] = {
 
 
 def loads(groups: int) -> tuple[int, dict[str, Measured]]:
-    """The records of such a log, and how long it takes to load from each source."""
+    """The records of such a log, and the time that it takes to load from each source."""
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as folder:
         as_json, as_sqlite, records = write_logs(Path(folder), groups)
         return records, {

@@ -1,4 +1,4 @@
-"""Curves over a logarithmic axis as SVG: what a heartbeat costs in groups of growing size."""
+"""Curves over a logarithmic axis as SVG: the cost of a heartbeat in groups of growing size."""
 
 from __future__ import annotations
 

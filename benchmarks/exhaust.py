@@ -1,4 +1,4 @@
-"""Speed of judging whole state graphs, on one core and on two, and what memory it takes at growing sizes.
+"""The speed of judging whole state graphs, on one core and on two, and the memory at growing sizes.
 
 Each run is a process of its own, as a user starts it; the memory is that of the whole tree of processes.
 """
@@ -51,7 +51,7 @@ class Speed:
 
     @property
     def steps_per_s(self) -> float:
-        """Judged steps a second, start of Spark and tables apart."""
+        """Judged steps a second, without the start of Spark and the making of tables."""
         return self.steps / self.judged_s
 
 
@@ -85,7 +85,7 @@ def _row(speed: Speed) -> list[str]:
 
 
 def _having(config: Config, constants: Mapping[str, str]) -> Config:
-    """The configuration with other values of some constants, and without what it checks."""
+    """The configuration with other values of some constants, and without the sections of its checks."""
     sections = []
     for keyword, text in config.sections:
         lines = text.splitlines()
@@ -97,7 +97,7 @@ def _having(config: Config, constants: Mapping[str, str]) -> Config:
 
 
 def _run(size: str, master: str, config: Path, folder: Path) -> Speed:
-    """Judge the model; where the tables are there already, only the verdicts are made anew."""
+    """Judge the model; where its tables exist already, only the verdicts are made anew."""
     output, result = folder / "tables", folder / "result.json"
     for entry in (output / "ledger").glob("verdicts*"):
         entry.unlink()
@@ -129,7 +129,7 @@ class _Memory:
         self._thread.start()
 
     def stop(self) -> int:
-        """The most that was used at a time, in bytes."""
+        """The most memory in use at a time, in bytes."""
         self._ended.set()
         self._thread.join()
         return self._peak

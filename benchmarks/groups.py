@@ -31,7 +31,8 @@ from harness.errors import ENGINE_FAILED, ConformError
 API: Final = "ConsumerGroupHeartbeat"
 CLIENT: Final = {"id": "bench", "host": "/127.0.0.1", "principal": "User:bench"}
 CONFIG: Final = Config(max_batch_bytes=2**30)
-"""A target of 10,000 members that is new altogether is more than message.max.bytes."""
+"""The configuration. A whole new target of 10,000 members is larger than message.max.bytes, so the batch may
+be larger here."""
 
 Json = dict[str, Any]
 
@@ -44,7 +45,7 @@ def new_coordinator(topics: int, partitions: int, storage: LogStorage | None = N
 
 
 def topics_on_wire(topics: int, partitions: int) -> list[Json]:
-    """As `Coordinator.set_topics` and `load` take them."""
+    """The topics in the form of `Coordinator.set_topics` and `load`."""
     return [
         {"name": topic_name(number), "id": topic_id(number), "partitions": partitions}
         for number in range(topics)

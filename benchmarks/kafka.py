@@ -1,6 +1,6 @@
-"""Beside Kafka itself, in one run: checked steps a second, and its assignors.
+"""The kit beside Kafka itself, in one run: checked steps a second, and assignors.
 
-A row for which Kafka cannot be had, or a broker does not start, says why and has no figures.
+A row for which Kafka cannot be fetched, or whose broker does not start, has a reason and no figures.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ TITLES: Final = {
     "broker": f"broker, Kafka {VERSION} over the wire",
 }
 ROUNDS: Final = 20
-"""Rounds of Kafka's assignors, after as many to warm up; this coordinator's have 3, which need no warming."""
+"""Rounds of Kafka's assignors, after the same number of rounds to warm up; this coordinator's have 3, and
+need no warm-up."""
 
 
 def targets_side_by_side(progress: Progress, number: int = 200, over_the_wire: int = 20) -> Table:
-    """Committed traces on each target, as far as the target can follow them; on a broker only the first
+    """Committed traces on each target, up to the limits of the target; on a broker only the first
     `over_the_wire`. A broker's own processor time is not counted."""
     table = Table(
         ["replay with all comparisons", "traces", "steps", "steps/s", "of processor", "differences"]
@@ -82,7 +83,7 @@ def _behaviours(folder: Path, number: int) -> list[Path]:
 
 @contextmanager
 def _broker(folder: Path) -> Iterator[str]:
-    """The name of a broker that runs meanwhile. ConformError if it does not start."""
+    """The name of a broker that runs meanwhile. ConformError if the broker does not start."""
     from harness.targets.broker import local
 
     broker = local.start(VERSION, None, folder, {})

@@ -1,6 +1,6 @@
-"""Time of `make` in a new clone, again with nothing changed, and after an edit of one operator.
+"""The time of `make` in a new clone, again with nothing changed, and after an edit of one operator.
 
-The clone has what is committed, and none of the results of this checkout; the installation is not measured.
+The clone has the committed files, and none of the results of this checkout; the installation is not measured.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _STAGES: Final = re.compile(r"stages: (\d+) done now")
 
 
 def makes(progress: Progress, stages: tuple[str, ...] = ()) -> Table:
-    """`make` three times in a clone of this checkout; with `stages` only these. Processor seconds are those
-    of all processes."""
+    """`make` three times in a clone of this checkout; with `stages` only these stages. Processor seconds are
+    those of all processes."""
     table = Table(["make", "processor s", "clock s", "models computed", "recorded", "stages done"])
     with tempfile.TemporaryDirectory(prefix="conform-bench-") as name:
         clone = Path(name) / "clone"

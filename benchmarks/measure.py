@@ -21,7 +21,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 _ROOT = Path(__file__).parent.parent
-"""The checkout: no package that is installed has the benchmarks."""
+"""The checkout: an installed package does not have the benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class Measured:
     """The fastest run in seconds, and the process's memory in megabytes of 10^6 bytes."""
 
     cpu_s: float
-    """Processor seconds: the figure to compare where others work on the machine as well."""
+    """Processor seconds: the figure to compare on a machine that has other work, too."""
     wall_s: float
     before_mb: float
     """Resident before the work: the interpreter and the input."""
     peak_mb: float
-    """The most that was resident during the work, input included."""
+    """The most resident memory during the work, input included."""
 
 
 def measure(runs: Sequence[Callable[[], object]]) -> Measured:
-    """Do the same work as often as there are runs (of one-shot work, each is another one)."""
+    """Do the same work once for each run (a factory of one-shot work makes a new one for each run)."""
     gc.collect()
-    with suppress(OSError):  # Linux: forget the peak of what came before
+    with suppress(OSError):  # Linux: reset the peak of the work before
         _CLEAR.write_text("5")
     before = _resident_mb("VmRSS")
     cpu, wall = [], []
@@ -63,7 +63,7 @@ def _resident_mb(field: str) -> float:
 
 
 def in_fresh_process(case: str, **arguments: Any) -> Measured:
-    """Measure a case of `benchmarks.cases.CASES` in a process that does nothing else."""
+    """Measure a case of `benchmarks.cases.CASES` in a new process with no other work."""
     command = [sys.executable, "-m", "benchmarks.case", case, json.dumps(arguments)]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -72,7 +72,8 @@ def in_fresh_process(case: str, **arguments: Any) -> Measured:
 
 
 def machine() -> dict[str, Any]:
-    """Facts that figures depend on besides the code. The load average tells if others worked as well."""
+    """Facts on which figures depend besides the code. The load average shows if the machine had other
+    work."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

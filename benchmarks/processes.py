@@ -1,7 +1,7 @@
-"""The processes of consumers, as a simulation in time needs them: the same few methods for each protocol.
+"""Processes of consumers, for a simulation in time: the same few methods for each protocol.
 
-A process has one application thread, which works on what it has fetched between two polls; heartbeats are
-sent meanwhile. Callbacks run within a poll, and a JoinGroup is sent within one.
+A process has one application thread, which works on fetched records between two polls; heartbeats are sent
+meanwhile. Callbacks run within a poll, and a JoinGroup is sent within a poll.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEARTBEAT_MS: Final = 3_000
 
 class Process(ABC):
     """One process, from its start until it has left. Times are simulated milliseconds; the process polls at
-    `phase_ms`, and every `poll_ms` before and after that, as long as it has something to work on."""
+    `phase_ms`, and every `poll_ms` before and after that, as long as it has records to work on."""
 
     member: Member | ClassicMember
 
@@ -31,7 +31,7 @@ class Process(ABC):
         self.poll_ms = poll_ms
         self.phase_ms = phase_ms
         self.polls = False
-        """Is a poll to come?"""
+        """Tell if another poll will come."""
         self.wakes_at_ms: int | None = None
 
     def next_poll_ms(self, now_ms: int) -> int:
@@ -41,17 +41,17 @@ class Process(ABC):
     @property
     @abstractmethod
     def owned(self) -> frozenset[int]:
-        """The partitions that it works on: assigned in a callback, and not yet revoked in one."""
+        """The partitions that the process works on: assigned in a callback, and not yet revoked in one."""
 
     @property
     @abstractmethod
     def rests(self) -> bool:
-        """Is it a member that sends nothing but heartbeats?"""
+        """Tell if the member sends only heartbeats."""
 
     @property
     @abstractmethod
     def waits_for_poll(self) -> bool:
-        """Is what it is to send sent within a poll?"""
+        """Tell if the next request is sent within a poll."""
 
     @abstractmethod
     def leave(self, now_ms: int) -> None:
@@ -59,7 +59,7 @@ class Process(ABC):
 
     @abstractmethod
     def poll(self, now_ms: int) -> None:
-        """Run the callbacks that there are; they take no time."""
+        """Run the waiting callbacks; they take no time."""
 
 
 class ClassicProcess(Process):

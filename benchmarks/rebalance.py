@@ -1,8 +1,8 @@
-"""Cost of rebalances as groups grow: eager, cooperative and KIP-848 groups under the same schedule.
+"""The cost of rebalances as groups grow: eager, cooperative and KIP-848 groups under the same schedule.
 
-Everything is the real coordinator and the real members on a simulated clock, so that the figures are the same
-in every run: every answer takes 10 ms, heartbeats are 3 s apart, an application works 500 ms on what it has
-fetched, and assignors are sticky. The change begins half an interval after a heartbeat, as on average.
+The coordinator and the members are the real ones, on a simulated clock, so that the figures are the same in
+every run: every answer takes 10 ms, heartbeats are 3 s apart, an application works 500 ms on fetched records,
+and assignors are sticky. The change begins half an interval after a heartbeat, as on average.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ PROTOCOLS: Final[dict[str, type[EagerProcess | CooperativeProcess | ConsumerProc
 _POLL_MS: Final = 500
 _SLOW_MS: Final = 20_000
 _DOWN_MS: Final = 5_000
-"""How long a process that is bounced is down."""
+"""The time that a process is down when it is bounced."""
 _QUIET_MS: Final = 10 * HEARTBEAT_MS + HEARTBEAT_MS // 2
 _MOST_MS: Final = 600_000
-"""No single rebalance takes longer."""
+"""The longest time that a single rebalance may take."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of an event in a group. `members` and `partitions` are those at its start.
+    """The cost of an event in a group. `members` and `partitions` are those at its start.
 
-    `rounds`: generations of a classic group, group epochs of a consumer group. `moved`: how often a partition
-    got another owner; `stopped`: how often one lost its owner, for whatever time. `idle_s`: for how long
-    partitions had no owner, all together; `longest_s`: the longest time without one. `settled_s`: from the
-    beginning until every partition had its owner again, for the last time.
+    `rounds`: generations of a classic group, group epochs of a consumer group. `moved`: the number of times
+    that a partition got another owner; `stopped`: the number of times that one lost its owner, for any time.
+    `idle_s`: the time that partitions had no owner, all together; `longest_s`: the longest time without an
+    owner. `settled_s`: the time from the beginning until every partition had its owner again, for the last
+    time.
     """
 
     what: str
@@ -87,11 +88,11 @@ class Group:
             raise ConformError(f"The {self._protocol} group does not come to rest.", ENGINE_FAILED)
 
     def _quiet(self) -> None:
-        """Until half an interval after a heartbeat of whoever rejoined last."""
+        """The time half an interval after a heartbeat of the member that rejoined last."""
         self._timeline.run(self._timeline.now_ms + _QUIET_MS)
 
     def cost(self, what: str) -> Cost:
-        """Let it happen, and count until the group is at rest again."""
+        """Start the event, and count until the group is at rest again."""
         timeline, owners = self._timeline, self._timeline.ownership
         self._quiet()
         before = timeline.round
@@ -122,14 +123,15 @@ class Group:
         self._settle()
 
     def joins_beside_slow(self) -> None:
-        """One more member joins, while another works for 20 s on what it has fetched."""
+        """One more member joins, while another works for 20 s on fetched records."""
         slow = self._timeline.processes["process 1"]
         slow.poll_ms, slow.phase_ms = _SLOW_MS, self._timeline.now_ms - 1
         self.joins()
         slow.poll_ms = _POLL_MS
 
     def bounces(self) -> None:
-        """Each process in turn leaves, and starts again when it is up; the next one waits for the group."""
+        """Each process in turn leaves, and starts again when it is up; the next process waits for the
+        group."""
         for number in range(self._members):
             self._leave(number)
             self._timeline.run(self._timeline.now_ms + _DOWN_MS)

@@ -1,4 +1,4 @@
-"""Time of a replay from the files to the verdict: the command as a user types it, reading included."""
+"""The time of a replay from the files to the verdict: the command as a user types it, reading included."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def replays(
     jobs: Sequence[int] = (1, 2),
     rounds: int = ROUNDS,
 ) -> Table:
-    """The fastest of `rounds`. Steps a second of processor time are without the start of Python, which is
-    shown: as long as `conform replay --help` takes. On the clock, everything counts."""
+    """The fastest of `rounds`. Steps a second of processor time leave out the start of Python, which is shown
+    apart: it is the time of `conform replay --help`. Steps a second on the clock leave out nothing."""
     table = Table(
         [
             *("replay from file to verdict", "steps", "of target", "start s", "processor s"),
@@ -73,12 +73,13 @@ def replays(
 
 
 def _speed(steps: int, seconds: float) -> float | None:
-    """Steps a second; None of a run that was too short to be told from the start of Python."""
+    """Steps a second; None for a run that is too short beside the start of Python."""
     return steps / seconds if seconds > 0 else None
 
 
 def _taken(*words: str) -> Taken:
-    """Run `conform` with these words. ConformError where that fails: also for a coordinator that differs."""
+    """Run `conform` with these words. ConformError where the command fails, also because the coordinator
+    differs."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([sys.executable, "-m", "harness", *words], capture_output=True, text=True)
     clock_s, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -83,10 +83,10 @@ def _measured(case: str, shape: Shape, size: Size, step: str) -> Measured:
 def heartbeats(
     progress: Progress, members: Sequence[int] = HEARTBEAT_MEMBERS, count: int = 50_000
 ) -> tuple[Table, dict[str, dict[int, float]]]:
-    """A heartbeat that changes nothing, by the size of the group; also as curves: microseconds by members.
+    """A heartbeat without news, by the size of the group; also as curves: microseconds by members.
 
-    Ten members in turn cost the same whatever the group; of all members in turn, most are not in the
-    processor's caches when their turn comes.
+    Ten members in turn cost the same in any group; of all members in turn, most are not in the processor's
+    caches when their turn comes.
     """
     table = Table(
         ["heartbeat that changes nothing, us of processor", *(f"{size:,} members" for size in members)]

@@ -1,8 +1,8 @@
 """The served coordinator beside Apache Kafka: heartbeats a second over sockets, from one generator in Java.
 
 `Heartbeats.java` has the members. Each connection has one request in flight, version 1 of the heartbeat with
-nothing but the epoch, after all members have their partitions and some seconds have passed. Both servers are
-on this machine, with the same groups, on the same cores, and take turns.
+only the epoch, after all members have their partitions and some seconds have passed. Both servers are on this
+machine, with the same groups, on the same cores, and take turns.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ TOPIC: Final = "foo"
 PARTITIONS: Final = 10
 START_S: Final = 30.0
 JVM: Final = ("-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20")
-"""Kafka's own choice (bin/kafka-server-start.sh), in place of that for a broker in tests."""
+"""Kafka's own options of Java (bin/kafka-server-start.sh), in place of those for a broker in tests."""
 ROUNDS: Final = 3
 PARTS: Final = ("p50_us", "p90_us", "p99_us", "p99.9_us")
 
 
 @dataclass(frozen=True)
 class Load:
-    """Members of the generator: `interval_ms` is 0 where each connection sends as fast as it is answered."""
+    """Members of the generator: with `interval_ms` 0 each connection sends as soon as it has its answer."""
 
     connections: int = 8
     groups: int = 100
@@ -55,7 +55,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Place:
-    """A server that runs: its port and its process."""
+    """A running server: its port and its process."""
 
     port: int
     pid: int
@@ -168,7 +168,8 @@ def kafka(folder: Path) -> Iterator[Place]:
 
 
 def _until_it_coordinates(connection: Connection) -> None:
-    """A coordinator loads after the first request for one has made its topic."""
+    """Wait until the broker coordinates: a coordinator loads after the first request for one has made its
+    topic."""
     joins = {"groupId": "first", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 1000}
     subscribed = {"subscribedTopicNames": [TOPIC], "topicPartitions": []}
     deadline, error = time.monotonic() + START_S, -1

@@ -1,4 +1,4 @@
-"""Groups of any size: who subscribes to what, deterministically."""
+"""Groups of any size: the subscriptions of their members, deterministically."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIZES: Final = (Size(1_000, 100), Size(10_000, 1_000))
 
 @dataclass(frozen=True)
 class Shape:
-    """An assignor, and how its members subscribe."""
+    """An assignor, and the way in which its members subscribe."""
 
     assignor: str
     subscriptions: str
@@ -38,7 +38,7 @@ class Shape:
 
     @property
     def title(self) -> str:
-        """For a table."""
+        """The words for a table."""
         words = {"all": "all topics", "sets": "5 overlapping sets of topics", "few": "20 topics of their own"}
         return f"{self.assignor}, {words[self.subscriptions]}"
 
@@ -52,12 +52,12 @@ SHAPES: Final = (
 
 
 def topic_name(number: int) -> str:
-    """The name of a topic."""
+    """The name of a topic by its number."""
     return f"topic-{number:04d}"
 
 
 def topic_id(number: int) -> str:
-    """The id of that topic."""
+    """The id of a topic by its number."""
     return f"00000000-0000-4000-8000-{number:012x}"
 
 
@@ -84,7 +84,7 @@ def subscriptions_of(shape: Shape, size: Size, members: int) -> dict[str, frozen
 
 
 def member_id(number: int) -> str:
-    """A member's id, as long as a UUID; not in the order in which they join."""
+    """A member's id, as long as a UUID; ids do not sort in the order of joining."""
     return f"{number * 2_654_435_761 % 2**32:08x}-0000-4000-8000-{number:012x}"
 
 
@@ -107,5 +107,5 @@ def spec(
 
 
 def assign(shape: Shape, given: AssignmentSpec) -> GroupAssignment:
-    """The assignor's answer."""
+    """The assignment of the assignor."""
     return ASSIGNORS[shape.assignor].assign(given)

@@ -1,4 +1,4 @@
-"""How fast traces are decoded and replayed in one process; for `make bench`, never for a test."""
+"""The speed at which traces are decoded and replayed in one process; for `make bench`, never for a test."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from harness.targets import open_target
 class ReplaySpeed:
     """Seconds of wall clock: reading ITF, preparing steps, and the fastest replay with all comparisons.
 
-    `processor_s` are the fewest seconds of the processor that a replay took of this process and of the
-    target's, whose start is among them: what to compare where others work on the machine as well.
+    `processor_s` are the fewest processor seconds of a replay, of this process and of the target's with its
+    start: the figure to compare on a machine that has other work, too.
     """
 
     target: str

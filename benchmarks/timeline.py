@@ -1,5 +1,5 @@
-"""A group of processes beside their coordinator on one simulated clock: what is sent arrives after a delay,
-and who owns which partition is followed from moment to moment."""
+"""A group of processes beside their coordinator on one simulated clock: messages arrive after a delay, and
+the owners of partitions are followed from moment to moment."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from coordinator import Config, Coordinator, SimulatedClock
 from harness.errors import ENGINE_FAILED, ConformError
 
 NETWORK_MS: Final = 5
-"""From a process to the coordinator, and back."""
+"""The delay of a message from a process to the coordinator, and back."""
 _TOPIC_ID: Final = "00000000-0000-0000-0000-000000000001"
 _CONFIG: Final = Config(
     heartbeat_interval_ms=HEARTBEAT_MS, min_heartbeat_interval_ms=HEARTBEAT_MS, max_batch_bytes=2**30
 )
 _STEP_MS: Final = 10
-"""How exactly timers of the coordinator are followed while requests wait for them."""
+"""The step in which timers of the coordinator are followed while requests wait for them."""
 
 
 class Ownership:
-    """Owners of partitions, times since when a partition has none, and the cost of that."""
+    """Owners of partitions, the times since which a partition has none, and the cost of that."""
 
     def __init__(self, partitions: int) -> None:
         self._owners: list[str | None] = [None] * partitions
         self._last: list[str | None] = [None] * partitions
         self._since_ms = [0] * partitions
         self.free = partitions
-        """Partitions that nobody works on."""
+        """Partitions that no process works on."""
         self.begin(0)
 
     def begin(self, now_ms: int) -> None:
-        """Count from now on."""
+        """Start to count now."""
         self.moved = self.stopped = self.idle_ms = self.longest_ms = 0
         self.last_ms = now_ms
 
     def follow(self, name: str, before: frozenset[int], after: frozenset[int], now_ms: int) -> None:
-        """Follow a change of the partitions that a process works on. ConformError where another works on it,
-        too (C4, R7)."""
+        """Follow a change of the partitions that a process works on. ConformError where another process works
+        on them, too (C4, R7)."""
         for index in before - after:
             self._owners[index], self._since_ms[index] = None, now_ms
             self.stopped += 1
@@ -60,7 +60,7 @@ class Ownership:
 
 
 class Timeline:
-    """The group "g" of one topic with so many partitions, and what is to happen when."""
+    """The group "g" of one topic with so many partitions, and the events to come with their times."""
 
     def __init__(self, partitions: int) -> None:
         self._clock = SimulatedClock()
@@ -99,7 +99,7 @@ class Timeline:
 
     @property
     def settled(self) -> bool:
-        """Does somebody work on each partition, and is nobody asked to change that?"""
+        """Tell if each partition has a process that works on it, and no process is told to change that."""
         return (
             not self.ownership.free
             and not self._waiting
@@ -108,7 +108,7 @@ class Timeline:
         )
 
     def run(self, until_ms: int, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Let everything happen until that time, or until `stop`; whether it stopped."""
+        """Let everything happen until that time, or until `stop`; tell if it stopped."""
         while not stop():
             next_ms = self._events[0][0] if self._events else until_ms
             if self._waiting:
@@ -129,7 +129,7 @@ class Timeline:
         heappush(self._events, (ms, next(self._order), event))
 
     def _deliver(self, completed: Iterable[dict[str, Any]]) -> None:
-        """Answers to requests that waited are on their way."""
+        """Send the answers to requests that waited."""
         for one in completed:
             process, correlation = self._waiting.pop(one["id"])
             self._answer(process, correlation, one["body"])
@@ -158,7 +158,7 @@ class Timeline:
         self._wake(process)
 
     def _wake(self, process: Process) -> None:
-        """Send what the process has to send by itself."""
+        """Send the process's own due requests."""
         due_ms = process.member.next_deadline_ms()
         if due_ms is None or process.wakes_at_ms == due_ms:
             return
@@ -173,7 +173,7 @@ class Timeline:
             self._at(due_ms, wakes)
 
     def _go_on(self, process: Process) -> None:
-        """Something has come: heartbeats go out at once, the rest at the next poll."""
+        """React to an answer: heartbeats go out at once, other requests at the next poll."""
         if not process.waits_for_poll:
             self._send(process)
         if not process.polls:

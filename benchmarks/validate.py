@@ -1,4 +1,4 @@
-"""Time of `conform validate` on the log of a whole group under faults."""
+"""The time of `conform validate` on the log of a whole group under faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 
 SEED: Final = 7
 EVENTS: Final = 3_000
-"""The log has 522 steps then, with 42 members and 85 partitions over its time."""
+"""The number of events: the log then has 522 steps, with 42 members and 85 partitions over its time."""
 
 
 def recorded_runs(progress: Callable[[str], None], events: int = EVENTS) -> Table:

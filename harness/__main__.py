@@ -9,7 +9,7 @@ from types import FrameType
 
 
 def _stopped(number: int, _frame: FrameType | None) -> None:
-    """End at once: nothing has been started yet, and an exception would be that of some import."""
+    """End at once: nothing has been started yet, and an exception would appear in the middle of an import."""
     print(f"conform: stopped by {signal.Signals(number).name}.", file=sys.stderr, flush=True)
     os._exit(128 + number)
 

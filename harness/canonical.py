@@ -1,10 +1,12 @@
-"""Meaning of a TLA+ definition: tokens without layout, and without what its model's dialect rules out.
+"""The meaning of a TLA+ definition: tokens without layout, and without branches that its model's dialect
+rules out.
 
-Where a line begins matters in TLA+ in one place, lists of conjuncts or disjuncts; here such a list has
+The beginning of a line matters in TLA+ in one place, lists of conjuncts or disjuncts; here such a list has
 brackets of its own, so that a line that is broken elsewhere or indented more reads the same. `IF
-Dialect.Departure = "value" THEN a ELSE b` (`#`, or a plain `Dialect.Departure`) is reduced to what the
-dialect chooses, so that a departure that a model does not take costs none of its proofs. Text that is not
-surely read stays as it is: a text that is taken for another costs a proof and never hides one.
+Dialect.Departure = "value" THEN a ELSE b` (`#`, or a plain `Dialect.Departure`) is reduced to the branch that
+the dialect chooses, so that a departure that a model does not take costs none of its proofs. Text that cannot
+be read with certainty stays as it is: two equal definitions that look different cost a proof, and hide
+nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _TOKEN: Final = re.compile(
 _BULLETS: Final = ("/\\", "\\/")
 _FIRST: Final = {"/\\": "(/\\", "\\/": "(\\/"}
 _NEXT, _LAST = ")(", "/)"
-"""Around and between the items of a list that lines make; no token of TLA+ looks like them."""
+"""Marks around and between the items of a list that lines make; no token of TLA+ looks like them."""
 _OPENING: Final = {"(", "[", "{", "<<", *_FIRST.values()}
 _CLOSING: Final = {")", "]", "}", ">>", _LAST}
 _KEYWORDS: Final = {
@@ -29,7 +31,7 @@ _KEYWORDS: Final = {
     *("SUBSET", "THEN", "THEOREM", "UNCHANGED", "UNION", "WITH"),
 }
 _BEFORE: Final = {"==", "(", ",", "THEN", "ELSE", "IN", "->", ":", "|->", *_FIRST.values(), _NEXT}
-"""After one of these an IF begins an expression of its own, which goes as far as it can."""
+"""The tokens after which an IF begins an expression of its own, which extends as far as it can."""
 
 
 def canonical(text: str, dialect: Mapping[str, str]) -> list[str]:
@@ -43,7 +45,8 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 
 def _listed(text: str) -> Iterator[str]:
-    """The tokens, a list of conjuncts or disjuncts in brackets: it ends at what begins no further right."""
+    """The tokens, with brackets around a list of conjuncts or disjuncts: the list ends at a token that begins
+    no further right."""
     open_at: list[tuple[str, int]] = []
     before = ""
     for line in text.splitlines():
@@ -101,7 +104,7 @@ def _chosen(tokens: list[str], dialect: Mapping[str, str]) -> list[str]:
 
 
 def _decided(tokens: list[str], start: int, dialect: Mapping[str, str]) -> tuple[int, list[str]] | None:
-    """End of the IF at `start`, and its branch, if the dialect decides it."""
+    """The end of the IF at `start`, and its branch, if the dialect decides it."""
     if tokens[start : start + 3] != ["IF", "Dialect", "."] or tokens[start - 1] not in _BEFORE:
         return None
     then = start + 4
@@ -126,7 +129,8 @@ def _decided(tokens: list[str], start: int, dialect: Mapping[str, str]) -> tuple
 
 
 def _end(tokens: Sequence[str], start: int) -> int | None:
-    """Behind the expression that begins at `start` and goes as far as it can; None where that is not sure."""
+    """The end of the expression that begins at `start` and extends as far as it can; None where the end is
+    not certain."""
     depth = lets = ifs = cases = 0
     for position in range(start, len(tokens)):
         token = tokens[position]

@@ -1,4 +1,4 @@
-"""Check models and compare with what is expected of them, exactly."""
+"""Check models and compare the results exactly with the expected ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.retrace import with_steps
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure that is not as expected."""
+    """One figure that differs from the expected one."""
 
     what: str
     expected: Any
@@ -29,12 +29,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of checking one model.
+    """The result of checking one model.
 
-    `facts` (of `Result.facts`) come from `result`, or from `evidence` where nothing ran: `result` is then
-    what the recorded log says, if there is one. `why` says why it ran although results are recorded. With
-    `error` there is no answer; `missing` is why the engine is not on this machine. `counterexample` is the
-    ITF file of one, `entry` the manifest's, `module` what a model that it does not have was read from.
+    `facts` (of `Result.facts`) come from `result`, or from `evidence` where no engine ran: then `result` is
+    read from the recorded log, if there is one. `why` is the reason why an engine ran although results are
+    recorded. With `error` there is no answer; `missing` is the reason why the engine is not on this machine.
+    `counterexample` is the ITF file of one, `entry` the manifest's, `module` the source of a model that the
+    manifest does not have.
     """
 
     name: str
@@ -54,17 +55,18 @@ class Checked:
 
     @property
     def ran(self) -> bool:
-        """Was the engine run for it?"""
+        """Tell if the engine ran for this result."""
         return self.result is not None and self.evidence is None
 
     @property
     def undecided(self) -> bool:
-        """Did the time run out before there was an answer?"""
+        """Tell if the time ran out before there was an answer."""
         return isinstance(self.error, EngineError) and self.error.failure is Failure.TIME_OUT
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """The requirements that the violated property states; () if none is violated, or it names none."""
+        """The requirements of the violated property; () if no property is violated, or it names no
+        requirement."""
         name = (self.facts or {}).get("property")
         module = self.entry.model().module if self.entry else self.module
         return requirements_of(name, module) if name and module else ()
@@ -114,7 +116,7 @@ class Checked:
 
 
 def compare(expected: Mapping[str, Any], facts: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """The figures that are not as expected."""
+    """The figures that differ from the expected ones."""
     return tuple(
         Difference(what, value, facts.get(what))
         for what, value in expected.items()
@@ -134,9 +136,9 @@ def check_entry(
 ) -> Checked:
     """Run the engine on an entry of the manifest, whatever is recorded.
 
-    A result that is as expected goes to this machine's store, and with `keep` becomes the committed record.
-    One that is not what a record of the same key says is a failure. Log and counterexample go to the folder
-    `out`. Where the engine is not on this machine, the record counts instead.
+    An expected result goes to this machine's store, and with `keep` becomes the committed record. A result
+    that differs from a record of the same key is a failure. Log and counterexample go to the folder `out`.
+    Where the engine is not on this machine, the record counts in its place.
     """
     try:
         checked = _run(entry.model(), entry.engine, out, limits, progress)
@@ -146,7 +148,8 @@ def check_entry(
         return replace(from_evidence(entry, records.folder), missing=error.message)
     checked = _judge(entry, checked)
     if entry.engine == "tlc" and "depth" in {difference.what for difference in checked.differences}:
-        # With several workers TLC may find a state on a longer way first, and its depth is one too many.
+        # With several workers TLC may reach a state on a longer way first, and then reports a depth that is
+        # one too many.
         once_more = _run(entry.model(), entry.engine, out, replace(limits, workers=1), progress)
         checked = _judge(entry, once_more)
     assert checked.result is not None
@@ -160,7 +163,7 @@ def check_entry(
 
 
 def _recorded(entry: Entry, folder: Path, keep: bool) -> Evidence:
-    """The committed record; one that cannot be read counts as missing where it is about to be replaced."""
+    """The committed record; an unreadable record counts as missing where it is about to be replaced."""
     try:
         return verify(entry, folder)
     except ConformError as error:
@@ -170,7 +173,7 @@ def _recorded(entry: Entry, folder: Path, keep: bool) -> Evidence:
 
 
 def check_model(model: Model, engine: str, out: Path, limits: Limits, progress: Progress) -> Checked:
-    """Check a model of which nothing is known but that it should hold."""
+    """Check a model of which only one thing is known: it should hold."""
     checked = _run(model, engine, out, limits, progress)
     differences = compare({"outcome": Outcome.HOLDS.value}, checked.facts or {})
     return replace(checked, differences=differences, module=model.module)
@@ -190,7 +193,7 @@ def _run(model: Model, engine: str, out: Path, limits: Limits, progress: Progres
 
 
 def _named(model: Model, engine: str, result: Result, limits: Limits) -> Result:
-    """The result with the steps of its counterexample, which not every model records."""
+    """The result with the names of its counterexample's steps, which not every model records."""
     if engine != "tlc" or result.counterexample is None:
         return result
     return replace(result, counterexample=with_steps(model, result.counterexample, limits))
@@ -211,9 +214,10 @@ def _judge(entry: Entry, checked: Checked) -> Checked:
 
 
 def unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
-    """Entries whose record counts and says something else than the run that was made now.
+    """Entries whose valid record differs from the run that was made now.
 
-    How far several workers come before one finds a counterexample is another in every run.
+    The progress of several workers before one finds a counterexample is different in every run, and does not
+    count.
     """
     if not recorded.counts or recorded.facts is None:
         return ()
@@ -227,7 +231,7 @@ def unlike_record(result: Result, recorded: Evidence) -> tuple[Difference, ...]:
 
 
 def from_evidence(entry: Entry, folder: Path) -> Checked:
-    """An entry's committed record, compared with what is expected of it as long as it counts.
+    """An entry's committed record, compared with the expected figures while the record is valid.
 
     `folder` is the manifest's.
     """
@@ -235,7 +239,7 @@ def from_evidence(entry: Entry, folder: Path) -> Checked:
 
 
 def judge_record(entry: Entry, evidence: Evidence, out: Path | None = None) -> Checked:
-    """Judge a recorded result of any kind; the counterexample that its log has goes to the folder `out`."""
+    """Judge a recorded result of any kind; the counterexample in its log goes to the folder `out`."""
     expected = compare(entry.expected(), evidence.facts or {}) if evidence.counts else ()
     trace = None
     if out and evidence.result:

@@ -1,8 +1,9 @@
-"""Configurations of models, those that differ little from another written as their differences.
+"""Configurations of models; a configuration that differs little from another one is written as the
+differences.
 
-`spec/configurations.toml` says for each of these which configuration it is like, and what is different.
-`python -m harness.configurations` writes their files, which TLC, Apalache and the TLA+ tools read as any
-other. A change of a configuration that others are like reaches all of them.
+`spec/configurations.toml` has for each of these its base and its differences. `python -m
+harness.configurations` writes their files, which TLC, Apalache and the TLA+ tools read as any other. A change
+of a base reaches all configurations that are like it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _SECTION: Final = re.compile(f"({'|'.join(SECTIONS)}) (.+)")
 
 
 class Parts(NamedTuple):
-    """A configuration as its file has it: text behind each constant and each section, in their order."""
+    """A configuration in the form of its file: text behind each constant and each section, in their order."""
 
     constants: Mapping[str, str]
     sections: Mapping[str, str]
@@ -57,9 +58,9 @@ def parts(text: str, place: str) -> Parts:
 def different(base: Parts, changes: Mapping[str, str], name: str) -> Parts:
     """A configuration with changes: by the name of a constant or section its new text, "" to leave it out.
 
-    The text of a list of properties has the names that are left out and those that are added, as
-    "-TypeOK +StateIsExact". A constant or a property that the base does not have comes last. ConformError
-    that names the configuration where a change changes nothing.
+    The text of a list of properties has the removed names and the added ones, as "-TypeOK +StateIsExact". A
+    constant or a property that the base does not have comes last. ConformError that names the configuration
+    where a change changes nothing.
     """
     constants, sections = dict(base.constants), dict(base.sections)
     for key, text in changes.items():
@@ -74,7 +75,7 @@ def different(base: Parts, changes: Mapping[str, str], name: str) -> Parts:
 
 
 def _edited(names: list[str], edits: list[str], place: str) -> str:
-    """A list of names without those that have a minus, and with those that have a plus."""
+    """A list of names without the names with a minus, and with the names with a plus."""
     for edit in edits:
         sign, name = edit[0], edit[1:]
         if sign not in "+-" or (name in names) == (sign == "+"):
@@ -89,8 +90,8 @@ def _edited(names: list[str], edits: list[str], place: str) -> str:
 def written(root: Path) -> Iterator[tuple[Path, str]]:
     """Path and text of each configuration of the table in the repository's folder `root`.
 
-    ConformError if the table is not TOML, or, with the name of the row, if the configuration that a row is
-    like has no file or is in the table, too; and as of `parts` and `different`.
+    ConformError if the table is not TOML, or, with the name of the row, if the base of a row has no file or
+    is in the table, too; and as of `parts` and `different`.
     """
     try:
         table = tomllib.loads(read_text(root / TABLE, "The table"))

@@ -1,15 +1,16 @@
-"""The definitions that a result depends on, so that a comment or a new operator costs no proof.
+"""The definitions on which a result depends, so that a comment or a new operator costs no proof.
 
 Modules are cut where a line begins in its first column, as all modules here are laid out. A definition counts
-if its name is said in one that counts, in the configuration or in the arguments of the run; all else that
-begins a line (EXTENDS, CONSTANTS, VARIABLES, ASSUME, type aliases) always counts. Names are not resolved: two
-definitions of one name count both, and a bound variable that has the name of a definition makes it count.
-That errs on the side of too much. Layout does not count, and neither do branches that the model's dialect
-does not take (`canonical.py`); of the dialect itself those departures count that are said in what is left.
+if its name is in a definition that counts, in the configuration or in the arguments of the run; all other
+blocks (EXTENDS, CONSTANTS, VARIABLES, ASSUME, type aliases) always count. Names are not resolved: two
+definitions of one name count both, and a bound variable with the name of a definition makes the definition
+count. That errs on the side of too much. Layout does not count, and neither do branches that the model's
+dialect does not take (`canonical.py`); of the dialect itself those departures count that the remaining text
+names.
 
-A new name costs nothing, either: `renamed.toml` beside the modules gives an operator's former name, under
-which results were recorded, and each text is read with that name. An entry counts only where the former name
-is not used any more, so no two definitions can become one.
+A new name costs nothing, either: `renamed.toml` beside the modules has an operator's former name, under which
+results were recorded, and each text is read with that name. An entry counts only where the former name is not
+in use any more, so that no two definitions can become one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """A block under a dialect: its text without layout, the names in it, the departures that it looks at."""
+    """A block under a dialect: its text without layout, the names in it, the departures that it reads."""
 
     text: str
     names: frozenset[str]
@@ -65,9 +66,9 @@ class _Meaning:
 
 
 def definitions(module: Path, config: Path | None, arguments: Iterable[object] = ()) -> dict[str, str]:
-    """Name -> hash of each definition that counts; "" has all that has no name, and the configuration.
+    """Name -> hash of each definition that counts; "" has all blocks without a name, and the configuration.
 
-    Parameters: the module that was checked, with all that it depends on beside it; TLC's or Apalache's
+    Parameters: the checked module, with all modules beside it on which it depends; TLC's or Apalache's
     configuration; the run's arguments, whose texts may name operators (`init`, `next`, `inv`). A departure of
     the model's dialect counts under `Dialect.NAME`.
     """
@@ -99,15 +100,16 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
 
 
 def present_names(module: Path) -> dict[str, str]:
-    """Former name, under which `definitions` has an operator of `renamed.toml` -> its name in the modules."""
+    """Former name, under which `definitions` has an operator of `renamed.toml` -> its present name in the
+    modules."""
     blocks = (block for path in dependencies(module) for block in _blocks(read_text(path, "The module")))
     return {old: new for new, old in _former_names(module.parent / RENAMED, blocks).items()}
 
 
 def _former_names(table: Path, blocks: Iterable[_Block]) -> dict[str, str]:
-    """New name -> former name, for the entries of `renamed.toml` that hold in these blocks.
+    """New name -> former name, for the entries of `renamed.toml` that are valid in these blocks.
 
-    A former name that is in use still, or that two new names here would get, is left alone: a result of
+    A former name that is still in use, or that two new names here would get, is left alone: the result of
     another specification must not count.
     """
     if not table.is_file():
@@ -129,7 +131,8 @@ def _identifiers(block: _Block) -> frozenset[str]:
 
 
 def _dialect(named: Mapping[str | None, Sequence[_Block]], config: str) -> dict[str, str]:
-    """Departure -> its value as text in the dialect that a configuration names; empty if it is not plain."""
+    """Departure -> its value as text in the dialect that a configuration names; empty if the dialect is no
+    plain record."""
     chosen = _DIALECT.search(config)
     return _choices(named, chosen[1]) if chosen else {}
 
@@ -180,7 +183,8 @@ def _blocks(text: str) -> tuple[_Block, ...]:
 
 
 def _cut(text: str) -> Iterator[_Block]:
-    """The text without prose, cut where a line begins in the first column; a type goes with what it is of."""
+    """The text without prose, cut where a line begins in the first column; a type stays with its
+    definition."""
     lines: list[str] = []
     for line in [*_without_prose(text).splitlines(), "="]:
         begins = line[:1].strip() not in ("", "]", "}", ")")
@@ -200,9 +204,10 @@ def _block(lines: list[str]) -> _Block:
 
 
 def _without_prose(text: str) -> str:
-    """Comments go, but for those in which Apalache reads a type: each of these becomes a line after a "@".
+    """The text without comments, except for those in which Apalache reads a type: each of these becomes a
+    line after a "@".
 
-    Where a comment does not end nothing goes: what looks like prose might be a definition.
+    Where a comment does not end nothing is removed: the apparent prose might be a definition.
     """
     kept: list[str] = []
     unfinished = False
@@ -234,5 +239,5 @@ def _words(text: str) -> set[str]:
 
 
 def _hash(texts: Iterable[str]) -> str:
-    """64 bits of SHA-256: enough to notice a change, short enough to keep one a definition."""
+    """64 bits of SHA-256: enough to notice a change, short enough to keep one for each definition."""
     return hashlib.sha256("\n\n".join(sorted(texts)).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Names of dialects: one of its own, or one with departures, as "kafka-4.2,MetadataChange=at-once"."""
+"""Names of dialects: a name of its own, or one with departures, as "kafka-4.2,MetadataChange=at-once"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 def base_of(dialect: str) -> str:
     """The dialect that has a name of its own: kafka-4.2 of "kafka-4.2,MetadataChange=at-once".
 
-    Traces and models are of such dialects. A target with departures is judged by those of its base.
+    Traces and models belong to such dialects. A target with departures is judged by the traces of its base.
     """
     return dialect.partition(",")[0].strip()
 

@@ -1,8 +1,8 @@
-"""Departures of implementations from KIP-848's text, the models that check each dialect, and what was
-measured.
+"""Departures of implementations from KIP-848's text, the models that check each dialect, and the measured
+differences.
 
-All of it is read: sentences and choices from the specification, models from the manifest, what an
-implementation does from the JSON of `conform replay`.
+All of it is read from files: sentences and choices from the specification, models from the manifest, the
+behaviour of an implementation from the JSON of `conform replay`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from harness.replay.dialects import FORMS, TEXT
 TEXT_MODULE: Final = "Dialects.tla"
 KAFKA_MODULE: Final = "KafkaDialects.tla"
 SAFE, LIVE, OPEN = "NoDoubleOwnership", "EventuallyConverged", "NoDoubleHolding"
-"""The properties that tell what a model is for: R7 with members and network, R8, and R7 of the coordinator
-under every request."""
+"""The properties that decide the purpose of a model: R7 with members and network, R8, and R7 of the
+coordinator under every request."""
 
 _VALUE: Final = r'"[^"]*"|TRUE|FALSE|\d+'
 _CONSTANT = re.compile(rf"((?:^  \\\*.*\n)+)^  (\w+) \|-> ({_VALUE}),?$", re.MULTILINE)
@@ -41,7 +41,8 @@ Value = bool | int | str
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """One constant: what it decides, with its requirement, and what each dialect chooses, the text first."""
+    """One constant: its sentence, with its requirement, and the choice of each dialect, KIP-848's text
+    first."""
 
     name: str
     sentence: str
@@ -69,8 +70,8 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A departure without a constant: `versions` as "since kafka-4.3", what it is, and why the models say
-    that it is safe and live; empty where no model has it."""
+    """A departure without a constant: `versions` as "since kafka-4.3", its sentence, and the reasons why the
+    models call it safe and live; empty where no model has it."""
 
     name: str
     versions: str
@@ -90,7 +91,8 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Differences of one signature: how many, and the trace with the fewest steps to the first of them."""
+    """Differences of one signature: their number, and the trace with the fewest steps to the first of
+    them."""
 
     signature: str
     count: int
@@ -100,7 +102,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Findings of a replay on an implementation, and their causes; `not_judged` steps came after enough
+    """Findings of a replay on an implementation, and their causes; `not_judged` steps came after the limit of
     differences."""
 
     target: str
@@ -138,7 +140,7 @@ def listed(folder: Path) -> list[Listed]:
 
 
 def models_of_dialects(manifest: Manifest) -> list[Checked]:
-    """The models of each dialect that hold, by what they check."""
+    """The models of each dialect that hold, by the property that they check."""
     by_name = {
         name: Checked(name, {}, {}, {}) for name in dict.fromkeys(form.name for form in FORMS.values())
     }
@@ -176,7 +178,7 @@ def read_measured(path: Path) -> Measured:
 
 
 def findings(failures: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """The failures of a replay, alike ones together, the most frequent first."""
+    """The failures of a replay, equal ones together, the most frequent first."""
     alike: dict[str, list[tuple[int, str]]] = {}
     for failure in failures:
         for difference in failure["differences"]:

@@ -1,8 +1,8 @@
-"""State graphs that TLC has dumped, shared by runs of verbs that need the same.
+"""State graphs that TLC has dumped, shared by runs of verbs that need the same graph.
 
-`make` names a folder in CONFORM_DUMPS; there a dump stands under the key of all that it depends on: the text
-of its modules and configuration, TLC and its options. A dump whose key is there is taken, and the log says
-so. Elsewhere TLC writes each dump anew.
+`make` names a folder in CONFORM_DUMPS; there a dump stands under the key of all its inputs: the text of its
+modules and configuration, TLC and its options. A dump whose key is there is taken, and the log names it.
+Elsewhere TLC writes each dump anew.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from harness.files import output_folder, read_text, write_text
 FOLDER: Final = "CONFORM_DUMPS"
 """The environment variable with the folder; without it nothing is shared."""
 KEPT: Final = 16
-"""The newest dumps stay in the folder; each has some ten megabytes."""
+"""The number of dumps that stay in the folder, the newest; each has some ten megabytes."""
 
 
 def shared_dump(
     dot: Path, depends: Iterable[str], write: Callable[[], int], *, log: Path, progress: Progress
 ) -> int:
-    """Put a dump at `dot`: the one whose key is in the folder, or that which `write` makes; its states.
+    """Put a dump at `dot`: the one in the folder with the same key, or the one that `write` makes; its
+    states.
 
-    Raises what `write` raises, and ConformError if the folder cannot be written to.
+    Raises the errors of `write`, and ConformError if the folder cannot be written to.
     """
     if not (named := os.environ.get(FOLDER)):
         return write()
@@ -45,7 +46,7 @@ def shared_dump(
         return int(dump.stem.rpartition("-")[2])
     states = write()
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        for file, suffix in ((log, ".log"), (dot, ".dot")):  # the dump last: where it is, all is
+        for file, suffix in ((log, ".log"), (dot, ".dot")):  # the dump comes last: where it is, all files are
             shutil.copyfile(file, whole := Path(place) / suffix)
             whole.replace(folder / f"{key}-{states}{suffix}")
     for old in sorted(folder.glob("*.dot"), key=lambda one: one.stat().st_mtime)[:-KEPT]:

@@ -7,20 +7,20 @@ from difflib import get_close_matches
 from typing import Final
 
 HOLDS: Final = 0
-"""Everything that was asked for holds."""
+"""Everything that was checked holds."""
 USAGE: Final = 2
 """The command line, a file or a specification given to the command is wrong."""
 ENGINE_FAILED: Final = 3
 """An engine or a target is missing, crashed or ran out of memory."""
 MODEL_VIOLATED: Final = 10
-"""A model does not give the outcome that is expected of it."""
+"""A model has another outcome than the expected one."""
 NOT_CONFORMANT: Final = 11
-"""An implementation does something else than the specification."""
+"""An implementation differs from the specification."""
 EVIDENCE_MISSING: Final = 12
-"""A recorded result is missing, or a module it depends on has changed since."""
+"""A recorded result is missing, or a module on which it depends has changed since."""
 
 UNDECIDED: Final = 13
-"""A model ran out of time: nothing is known of it but what was asked for in that time."""
+"""A model ran out of time: only the properties that were checked in that time are known."""
 
 
 class ConformError(Exception):

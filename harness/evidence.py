@@ -1,10 +1,10 @@
 """Recorded results of checks, by content: a record counts only for the question that it answers.
 
-A record is NAME.json with the engine's output in NAME.log. Its key is all that the answer depends on: every
-definition that the run uses and the configuration, with the bounds, the engine with its version and
-checksum, the options, and the parser of the output. A reader of a record reads its facts again from its
-log, so that no figure can be changed alone. Committed records are in `evidence/` beside the manifest; those
-of this machine are in a store (`Records.store`), the latest ones of each model.
+A record is NAME.json with the engine's output in NAME.log. Its key has everything on which the answer
+depends: every definition that the run uses and the configuration, with the bounds, the engine with its
+version and checksum, the options, and the parser of the output. A reader of a record reads its facts again
+from its log, so that no figure can be changed alone. Committed records are in `evidence/` beside the
+manifest; those of this machine are in a store (`Records.store`), the latest ones of each model.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _FIELDS: Final = {
     *("facts", "exit_code", "seconds", "recorded", "log_sha256"),
 }
 STORE: Final = Path("build") / "store" / "results"
-"""Where this machine keeps what it computed."""
+"""The folder in which this machine keeps its own results."""
 _DEFINITION: Final = "definition "
 _SHOWN: Final = 3
 _KEPT: Final = 5
-"""Records of a model in a store: as many versions of it as somebody goes back and forth between."""
+"""The number of records of a model in a store: enough versions for going back and forth between them."""
 
 
 class Status(StrEnum):
-    """The values that a record can have."""
+    """The possible states of a record."""
 
     ACCEPTED = "accepted"
     STALE = "stale"
@@ -49,10 +49,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A record and what it is worth.
+    """A record and its validity.
 
-    `reasons` names what has changed since. `facts` is what the record says, `recorded` the date of the run
-    (YYYY-MM-DD), `result` what its log says, of a record that counts.
+    `reasons` name the changes since. `facts` are the record's figures, `recorded` the date of the run
+    (YYYY-MM-DD), `result` the content of its log, for a valid record.
     """
 
     status: Status
@@ -66,12 +66,13 @@ class Evidence:
 
     @property
     def counts(self) -> bool:
-        """Is it the answer to what is asked today?"""
+        """Tell if the record answers today's question."""
         return self.status is Status.ACCEPTED
 
     @property
     def why(self) -> str:
-        """Why it does not count, shortly: definitions rather than the modules that they are in."""
+        """The short reason why the record is not valid: changed definitions rather than the modules that they
+        are in."""
         if self.status is Status.MISSING:
             return "no record"
         named = [reason for reason in self.reasons if reason.startswith(_DEFINITION)] or list(self.reasons)
@@ -81,14 +82,14 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Records:
-    """Places of records: `folder`/evidence (the manifest's folder), and in `store`, if there is one."""
+    """Places of records: `folder`/evidence (the manifest's folder), and `store`, if there is one."""
 
     folder: Path
     store: Path | None = None
 
     def find(self, entry: Entry) -> Evidence:
-        """The record of an entry that counts, this machine's before the committed one; if there is none, the
-        newest one and why it does not."""
+        """The valid record of an entry, this machine's before the committed one; if there is none, the newest
+        record with the reason why it is not valid."""
         own = [verify_file(entry, path) for path in self._local(entry)]
         records = [*own, verify(entry, self.folder)]
         return next((one for one in records if one.counts), records[0])
@@ -107,7 +108,8 @@ class Records:
             old.with_suffix(".log").unlink(missing_ok=True)
 
     def publish(self, entry: Entry) -> Evidence:
-        """The committed record, if it counts; else this machine's becomes it, if that one counts."""
+        """The committed record, if it is valid; else this machine's record becomes the committed one, if that
+        is valid."""
         committed = verify(entry, self.folder)
         for path in () if committed.counts else self._local(entry):
             if verify_file(entry, path).counts:
@@ -140,12 +142,12 @@ def record(entry: Entry, result: Result, folder: Path) -> Path:
 
 
 def verify(entry: Entry, folder: Path) -> Evidence:
-    """Say whether there is a committed record of this entry and whether it still counts."""
+    """Tell if there is a committed record of this entry and if it is still valid."""
     return verify_file(entry, evidence_file(entry, folder))
 
 
 def verify_file(entry: Entry, path: Path) -> Evidence:
-    """Say whether the record in a file still counts."""
+    """Tell if the record in a file is still valid."""
     if not path.is_file():
         return Evidence(Status.MISSING, (f"there is no {path}",))
     data = _read(path)
@@ -163,8 +165,8 @@ def verify_file(entry: Entry, path: Path) -> Evidence:
 def renew(entry: Entry, folder: Path) -> Evidence:
     """Read a committed record again with a parser that has changed since.
 
-    A record of which nothing else has changed, and whose log says the same facts to the new parser, has that
-    parser's hash from then on.
+    A record of which nothing else has changed, and whose log gives the same facts to the new parser, gets
+    that parser's hash.
     """
     path = evidence_file(entry, folder)
     if path.is_file():
@@ -186,7 +188,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _record(entry: Entry, result: Result) -> tuple[dict[str, Any], list[str]]:
-    """A record without what is said of its log, and the lines of the log."""
+    """A record without the fields of its log, and the lines of the log."""
     engine = ENGINES[entry.engine]
     lines = read_text(result.log, "The log").splitlines()
     kept = engine.trimmed(lines)
@@ -243,7 +245,7 @@ def _changes(entry: Entry, data: dict[str, Any], path: Path) -> list[str]:
 
 
 def _reread(entry: Entry, data: dict[str, Any], path: Path) -> tuple[Result | None, list[str]]:
-    """The result in the log, and the places where the record differs from it."""
+    """The result in the log, and the places where the record differs from the log."""
     log = path.with_suffix(".log")
     try:
         lines = read_text(log, "The log").splitlines()
@@ -268,7 +270,8 @@ def _without_workers(args: Sequence[str]) -> list[str]:
 def _other(
     recorded: dict[str, str], current: dict[str, str], kind: str = "", names: dict[str, str] | None = None
 ) -> list[str]:
-    """The differences in words; `names` has the present names of what is recorded under a former one."""
+    """The differences in words; `names` has the present names of definitions that are recorded under a former
+    one."""
     present = names or {}
     return [
         f"{kind + present.get(name, name) if name else 'a declaration'} has changed"

@@ -1,4 +1,4 @@
-"""Reading and writing files with sentences for errors; nothing is ever left half-written."""
+"""Reading and writing files, with sentences for errors; no file is ever left half-written."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from harness.errors import ConformError
 
 
 def cache_folder() -> Path:
-    """The folder for what is made once on a machine and can be made again: XDG_CACHE_HOME or ~/.cache."""
+    """The folder for files that are made once on a machine and can be made again: XDG_CACHE_HOME or
+    ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conform"
 
 
 def read_text(path: Path, what: str) -> str:
-    """Return the text of a file; a ConformError that names `what` it is and its path if that fails."""
+    """Return the text of a file; a ConformError that names the kind of file (`what`) and its path if that
+    fails."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -39,19 +41,19 @@ def _unreadable(path: Path, what: str, error: OSError) -> ConformError:
 
 
 def is_stream(path: Path) -> bool:
-    """Is it a device or a pipe, as /dev/stdout, which nothing may be put in the place of?"""
+    """Tell if the path is a device or a pipe, as /dev/stdout, which no file may replace."""
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or nothing: into a temporary file beside it, then renamed over it. A target that
-    is no file, such as /dev/stdout or a pipe, is written to directly."""
+    """Write a whole file or nothing: into a temporary file beside it, which is then renamed. A target that is
+    no file, such as /dev/stdout or a pipe, is written to directly."""
     temporary = ""
     try:
         if is_stream(path):
             path.write_text(text, encoding="utf-8", newline="\n")
             return
-        path = path.resolve()  # a link stays one
+        path = path.resolve()  # a link stays a link
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -66,7 +68,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def output_folder(path: Path) -> Path:
-    """Create a folder for output, if it is not there, and make sure that files can be written into it."""
+    """Create a folder for output, if it does not exist, and check that files can be written into it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

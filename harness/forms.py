@@ -1,6 +1,6 @@
 """Files that people write, by their form: msgspec compares the data with a class.
 
-A mistake becomes a sentence that names the field and says what it must be.
+A mistake becomes a sentence that names the field and its right form.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ _WORDS: Final = {
 
 
 class Form(msgspec.Struct, forbid_unknown_fields=True):
-    """The fields of an object in a file; a field without a default must be there, any other field is a
+    """The fields of an object in a file; a field without a default must be there, and an unknown field is a
     mistake."""
 
 
 def formed(data: Any, form: type[T], place: str) -> T:
     """The data of JSON or TOML as a form.
 
-    ConformError (exit 2) for the first mistake: `place`, which says where the object stands, and a sentence.
+    ConformError (exit 2) for the first mistake: `place`, the words for the place of the object, and a
+    sentence.
     """
     try:
         return msgspec.convert(data, form)

@@ -1,8 +1,8 @@
 """Behaviours of a model, by TLC: random ones, the shortest that reach a goal, tours of the state graph.
 
 Views and symmetries are left out of the configuration here: they would give states with the step of another
-edge, or paths that are no behaviours. So are invariants and properties: a behaviour is one whether or not
-they hold.
+edge, or paths that are no behaviours. Invariants and properties are left out, too: a behaviour is valid
+whether or not they hold.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from harness.values import State
 
 STEP_VARIABLE: Final = "step"
 _BRIEF: Final = 5_000
-"""Random steps that TLC takes in a few seconds."""
+"""The number of random steps that TLC takes in a few seconds."""
 _REGISTER: Final = 999
 _LINES_BEFORE_GOALS: Final = 3
 _PRINTED: Final = "conform goals"
@@ -47,7 +47,7 @@ def _config(model: Model) -> Config:
 
 
 def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
-    """Origin of a trace, and the constants of its model that replaying may have to know."""
+    """The origin of a trace, and the constants of its model that a replay may need."""
     return {
         "description": f"Generated: {how}",
         "model": model.name,
@@ -103,7 +103,8 @@ def _behaviour(path: Path, reader: Reader, name: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class Reached:
-    """The shortest behaviours that reach goals (`meta["goals"]`: perhaps several), and the goals left."""
+    """The shortest behaviours that reach goals (`meta["goals"]`: perhaps several), and the goals that none
+    reaches."""
 
     traces: list[Trace]
     unreached: list[str]
@@ -125,10 +126,10 @@ def reach_goals(
 ) -> Reached:
     """The shortest behaviour whose last step satisfies each goal: name -> TLA+ expression.
 
-    An expression with primes is about a step, one without about the state after it. One breadth-first run
-    of one worker looks for all goals: a property that is false exactly at the first step that reaches any,
-    with `-continue`. TLC judges such a property on every step, also into a state that is known, so that the
-    model's VIEW may stay, unless a goal says something of the step before the last, which a view hides.
+    An expression with primes is about a step, an expression without primes about the state after it. One
+    breadth-first run of one worker looks for all goals: a property that is false exactly at the first step
+    that reaches any, with `-continue`. TLC judges such a property on every step, also into a known state, so
+    that the model's VIEW may stay, unless a goal reads the step before the last, which a view hides.
     """
     variables = goal_variables(model)
     config = _config(model)
@@ -167,7 +168,7 @@ def reach_goals(
 
 
 def _reads_step_before(goal: str) -> bool:
-    """Does a goal about a step read, without a prime, a variable that says how a state was reached?"""
+    """Tell if a goal about a step reads, without a prime, a variable that records how a state was reached."""
     return bool(_PRIME.search(goal) and _STEP_BEFORE.search(goal))
 
 
@@ -192,7 +193,7 @@ def _goals_module(extended: str, variables: list[str], predicates: list[str]) ->
         f"ConformGoal{number} == {predicate if _PRIME.search(predicate) else f'({predicate})' + chr(39)}"
         for number, predicate in zip(numbers, predicates, strict=True)
     ]
-    # A goal that was seen is not looked at again: that is most of the work.
+    # A goal that was reached is not evaluated again: that would be most of the work.
     hit = " \\cup ".join(
         f"(IF {number} \\in found THEN {{}} ELSE IF ConformGoal{number} THEN {{{number}}} ELSE {{}})"
         for number in numbers
@@ -235,7 +236,7 @@ def dump_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = 
 
 def step_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
     """The state graph of a model with a variable `step`, where an edge is one step from one state:
-    `dump_graph` with the states merged that differ in how they were reached alone
+    `dump_graph`, with states merged that differ only in how they were reached
     (`harness.stategraph.merge_by_hidden`).
 
     TLC takes the steps of each such state once (`harness.transitions`), not once for every step into it: that
@@ -260,13 +261,13 @@ def step_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = 
         if state[LEAF]:
             after = _without(state, *ADDED)
             target = node_of.get(_without(after, *HIDDEN))
-            if target is not None:  # a constraint may keep a state out that a leaf may be
+            if target is not None:  # a constraint may exclude a state that is a leaf
                 graph.add_edge(start, target, key=str(end), action=_action(after), state=after)
     return graph
 
 
 def _action(state: State) -> str:
-    """The action that a state's step names, "" if that is no record with one."""
+    """The action that a state's step names, "" if the step is no record with an action."""
     step = state[STEP_VARIABLE]
     return str(step.get("action", "")) if isinstance(step, frozendict) else ""
 
@@ -276,7 +277,7 @@ def _without(state: State, *names: str) -> State:
 
 
 def edge_action(graph: nx.MultiDiGraph, edge: Edge) -> str:
-    """The action of an edge: what the step variable says, else the label (which may be a bound's name)."""
+    """The action of an edge: from the step variable, else the label (which may be a bound's name)."""
     attributes = graph.edges[edge]
     step = attributes.get("state", graph.nodes[edge[1]]["state"]).get(STEP_VARIABLE)
     named = isinstance(step, frozendict) and "action" in step
@@ -286,7 +287,7 @@ def edge_action(graph: nx.MultiDiGraph, edge: Edge) -> str:
 def tour_traces(
     model: Model, graph: nx.MultiDiGraph, *, max_length: int, edge_filter: EdgeFilter | None = None
 ) -> Iterator[Trace]:
-    """Behaviours that together take every edge of the state graph (which the filter accepts).
+    """Behaviours that together take every edge of the state graph that the filter accepts.
 
     With a step variable an edge is one step from one state, however the state was reached.
     """

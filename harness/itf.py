@@ -1,12 +1,12 @@
-"""Traces in the Informal Trace Format (Apalache's ADR-015), whatever the engine.
+"""Traces in the Informal Trace Format (Apalache's ADR-015), of any engine.
 
-The library itf-py reads what is written here (tested); it is not used for reading because it makes a new
-class for every record, which costs most of the time of a replay, and gives functions and records
+The library itf-py reads the files that this module writes (tested); it is not used for reading because it
+makes a new class for every record, which costs most of the time of a replay, and gives functions and records
 different types.
 
-There are two readers, which give the same (tested). `trace_from_json` decodes JSON value by value and says
-what is wrong with a file. `ItfReader` decodes equal values once: a step changes little, so nearly every value
-of a state was in an earlier one. It leaves whatever it cannot read to the other.
+There are two readers, which give the same result (tested). `trace_from_json` decodes JSON value by value and
+names the fault of a file. `ItfReader` decodes equal values once: a step changes little, so nearly every value
+of a state was in an earlier one. It leaves everything that it cannot read to the other.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from harness.values import State, Value, function, is_field, sort_key
 class Trace:
     """A behaviour, or the beginning of one.
 
-    `meta` says where it comes from (JSON values). `actions` names the action that led into each state, as
-    far as the engine said it: empty, or one name a state. `loop` is the index of the state that the last
-    one leads back to, if the behaviour is infinite.
+    `meta` has its origin (JSON values). `actions` names the action that led into each state, as far as the
+    engine recorded it: empty, or one name for each state. `loop` is the index of the state to which the last
+    one leads back, if the behaviour is infinite.
     """
 
     meta: dict[str, Any]
@@ -45,15 +45,16 @@ class Trace:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read an ITF file. ConformError (exit 2) with the file and the place for anything that is not one."""
+    """Read an ITF file. ConformError (exit 2) with the file and the place for anything that is not ITF."""
     return ItfReader().read(path)
 
 
 class ItfReader:
-    """Reads ITF files; equal values of all of them are one object, as nobody can change a value.
+    """A reader of ITF files, in which equal values of all files are one object, as no code can change a
+    value.
 
-    A value is known by its bytes in the file. Values that are not known are read level by level, so that a
-    group with one changed member costs one member.
+    A value is known by its bytes in the file. Unknown values are read level by level, so that a group with
+    one changed member costs one member.
     """
 
     def __init__(self) -> None:
@@ -69,9 +70,9 @@ class ItfReader:
         """Decode the UTF-8 text of a file; `name` begins the sentence of an error, a ConformError."""
         try:
             if not content.isascii():
-                content.decode()  # msgspec looks only at what is used
+                content.decode()  # msgspec checks only the fields in use
             return self._trace(_FILE.decode(content))
-        except (msgspec.MsgspecError, ValueError, TypeError, KeyError):  # the other reader says why
+        except (msgspec.MsgspecError, ValueError, TypeError, KeyError):  # the other reader names the fault
             return trace_from_json(_json(content, name), name)
 
     def _trace(self, file: _File) -> Trace:
@@ -103,7 +104,7 @@ class ItfReader:
         return self._actions[raw]
 
     def _value(self, raw: bytes) -> Value:
-        """The value that these bytes are; ValueError or TypeError if they are none."""
+        """The value of these bytes; ValueError or TypeError if they are none."""
         value = self._values.get(raw)
         if value is None:
             value = self._values[raw] = self._new(raw)
@@ -159,7 +160,7 @@ _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _SCALAR: Final = msgspec.json.Decoder()
 _MOST_BYTES: Final = 64_000_000
-"""How many bytes of values an `ItfReader` keeps before it begins anew."""
+"""The bytes of values that an `ItfReader` keeps before it begins anew."""
 
 
 def _json(content: bytes, name: str) -> Any:
@@ -180,7 +181,7 @@ def read_meta(path: Path) -> dict[str, Any]:
         first = _META_FIRST.match(text)
         try:
             if first:
-                with suppress(json.JSONDecodeError):  # it may be longer
+                with suppress(json.JSONDecodeError):  # the #meta may be longer
                     return _dict(json.JSONDecoder().raw_decode(text, first.end())[0])
             return _dict(json.loads(text + stream.read())["#meta"])
         except (json.JSONDecodeError, KeyError, TypeError):
@@ -192,9 +193,9 @@ def _dict(data: Any) -> dict[str, Any]:
 
 
 _META_FIRST: Final = re.compile(r'\s*\{\s*"#meta"\s*:\s*')
-"""Where nearly every engine writes it; the states behind it may be many."""
+"""The beginning of a file in which nearly every engine writes #meta; the states behind it may be many."""
 _BEGINNING: Final = 10_000
-"""How many characters of a file hold its #meta, nearly always."""
+"""The number of characters in which a file's #meta nearly always ends."""
 
 
 def trace_from_json(data: Any, name: str) -> Trace:
@@ -224,7 +225,7 @@ def trace_from_json(data: Any, name: str) -> Trace:
 
 
 def _is_loop(loop: Any, states: int) -> bool:
-    """Is it the index of a state, or is there none?"""
+    """Tell if the value is the index of a state, or None."""
     return loop is None or (type(loop) is int and 0 <= loop < states)
 
 
@@ -237,7 +238,7 @@ def _member(data: dict[str, Any], key: str, kind: type, name: str) -> Any:
 
 
 def _state(raw: Any, variables: list[str], params: list[str], place: str) -> State:
-    """A state; the values of constants, which Apalache repeats in each state, are left out."""
+    """A state without the values of constants, which Apalache repeats in each state."""
     if not isinstance(raw, dict) or not isinstance(raw.get("#meta", {}), dict):
         raise ConformError(f"{place} is not an ITF state: an object is expected, not {_kind(raw)}.")
     decoded: dict[str, Value] = {}
@@ -304,7 +305,7 @@ _TAGS: dict[str, Callable[[Any], Value]] = {
 
 
 def write_trace(path: Path, trace: Trace) -> None:
-    """Write an ITF file, atomically: one state a line, sets and functions in a fixed order."""
+    """Write an ITF file, atomically: one state on a line, sets and functions in a fixed order."""
     write_text(Path(path), trace_to_text(trace))
 
 
@@ -314,10 +315,10 @@ def trace_to_text(trace: Trace) -> str:
 
 
 class ItfWriter:
-    """Writes the texts of traces; a value that several of their states have is encoded once.
+    """A writer of the texts of traces; a value that several of their states share is encoded once.
 
-    A value is known by which object it is: values that Python holds to be equal, like True and 1, may have
-    another text.
+    A value is known by its object: values that are equal in Python, like True and 1, may have different
+    texts.
     """
 
     def __init__(self) -> None:
@@ -350,7 +351,7 @@ class ItfWriter:
 
     def _value(self, value: Value) -> str:
         known = self._texts.get(id(value))
-        if known is None:  # the value is kept, so that no other object becomes what it is
+        if known is None:  # the value is kept, so that its id is not used again
             known = self._texts[id(value)] = value, _dumps(value_to_json(value))
             self._characters += len(known[1])
         return known[1]

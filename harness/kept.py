@@ -1,7 +1,7 @@
-"""Schedules and seeds that failed before: they are kept in a folder, and the next run tries them first.
+"""Schedules and seeds that failed before: a folder keeps them, and the next run tries them first.
 
-A file holds what failed for one verb, target and dialect. An entry that passes is taken out; a file with
-nothing in it is removed.
+A file has the failures of one verb, target and dialect. An entry that passes is taken out; an empty file is
+removed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.targets.base import Json
 
 FOLDER: Final = Path(".conform")
 MOST: Final = 20
-"""The number of schedules that are kept of one verb, target and dialect: the last that failed."""
+"""The number of schedules that are kept for one verb, target and dialect: the last that failed."""
 _VERSION: Final = 1
 
 
@@ -41,7 +41,7 @@ class Kept:
         return self.folder / f"{self.verb}-{key[:12]}.json"
 
     def read(self) -> list[Json]:
-        """The entries to try first, in order. ConformError (exit 2) for a file that is none."""
+        """The entries to try first, in order. ConformError (exit 2) for a malformed file."""
         if self.path is None or not self.path.is_file():
             return []
         try:
@@ -57,7 +57,7 @@ class Kept:
         return kept
 
     def write(self, failed: Iterable[Json]) -> str:
-        """Keep these entries in the place of all others, each once. A sentence where that cannot be done."""
+        """Keep these entries in the place of all others, each once. A sentence where that fails."""
         if self.folder is None or self.path is None:
             return ""
         entries = list({json.dumps(one, sort_keys=True): one for one in failed}.values())[-MOST:]
@@ -76,8 +76,8 @@ class Kept:
 
 
 def tried(what: str, number: int, failing: int, rest: str = "") -> str:
-    """The line about entries that were tried first: `what` they are ("schedule", "seed"); `rest` is what
-    follows where some fail."""
+    """The line about entries that were tried first: `what` is their kind ("schedule", "seed"); `rest` follows
+    where some fail."""
     many = f"{number} kept {what}{'s' if number > 1 else ''}"
     fail = f"{failing} still fail{'s' if failing == 1 else ''}"
     ends = ", ".join(part for part in (fail, rest) if part) if failing else "none fails any more"

@@ -11,13 +11,13 @@ from typing import Final
 
 _CARRIED: Final = Path(__file__).parent / "carried"
 _KNOWN_BY: Final = {"spec": "manifest.json", "traces": "golden"}
-"""Folder -> what it must have: a vendor's repository may well have a folder `spec` of its own."""
+"""Folder -> a file that it must have: a vendor's repository may well have a folder `spec` of its own."""
 
 
 def kit_folder(name: str) -> Path:
     """The folder `spec` or `traces`: the one here if it is the kit's, else the package's.
 
-    Where there is none it is the one here, so that whoever opens it says what is missing.
+    Where neither exists it is the one here, so that the error of opening it names the missing folder.
     """
     here = Path(name)
     for folder in (here, carried(name)):
@@ -27,7 +27,7 @@ def kit_folder(name: str) -> Path:
 
 
 def kit_path(path: Path) -> Path:
-    """A path that a user names, as `traces/golden`: the one here, or, where it is not here, that part of the
+    """A path that a user names, as `traces/golden`: the one here, or, where there is none, that part of the
     installed package."""
     if path.is_absolute() or not path.parts or path.parts[0] not in _KNOWN_BY:
         return path
@@ -38,7 +38,7 @@ def kit_path(path: Path) -> Path:
 
 
 def kit_name(path: Path) -> str:
-    """The shortest name that `kit_path` takes for a file: `traces/golden/…` for one of the package."""
+    """The shortest name that `kit_path` accepts for a file: `traces/golden/…` for one of the package."""
     if not path.is_relative_to(_CARRIED):
         return str(path)
     inside = path.relative_to(_CARRIED)

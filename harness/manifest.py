@@ -1,6 +1,6 @@
-"""The manifest of models: what each is for, and exactly what its check must give.
+"""The manifest of models: the purpose of each, and the exact result that its check must give.
 
-`manifest.json` is `{"models": [entry, …]}`; `Entry` says what the fields of an entry are. Every field must be
+`manifest.json` is `{"models": [entry, …]}`; `Entry` describes the fields of an entry. Every field must be
 there except those with a default. Files are named relative to the manifest.
 """
 
@@ -53,7 +53,7 @@ class _Expected(Form):
 
 
 class _Entry(Form):
-    """An entry as it stands in the file; `Entry` says what the fields mean."""
+    """An entry as in the file; `Entry` describes the fields."""
 
     name: str
     module: str
@@ -77,9 +77,9 @@ class Entry:
 
     `expect` is {"outcome": "holds" | "violated" | "deadlock", "property": name, "length": steps of the
     counterexample}; the last two belong to "violated" and "deadlock". `distinct_states` and `depth` are the
-    engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead).
-    `args` are the engine's (`_ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers.
-    `tour` is the closed model whose long paths go with an open one in `conform exhaust`, or "". `slow` says
+    engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead). `args`
+    are the engine's (`_ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers. `tour`
+    is the closed model whose long paths go with an open one in `conform exhaust`, or "". `slow` is the reason
     why a model takes 10 s of processor or more for fewer than 10,000 states; "" for the others.
     """
 
@@ -101,8 +101,8 @@ class Entry:
     slow: str
 
     def model(self) -> Model:
-        """The model as an engine takes it. One worker for a model that must fail: more may find a longer way
-        to it."""
+        """The model in the form of an engine. A model that must fail has one worker: several may find a
+        longer counterexample."""
         deterministic = {} if self.outcome is Outcome.HOLDS or self.engine != "tlc" else {"workers": 1}
         args = {**deterministic, **self.args}
         return Model(self.name, self.module, self.config, args, brief=self.seconds <= _BRIEF_S)
@@ -185,7 +185,7 @@ def _entry(raw: Any, number: int, path: Path) -> Entry:
 
 
 def _validate_expectation(read: _Entry, place: str) -> None:
-    """Everything that the engine says must be expected, so that nothing can change unseen."""
+    """Check that every figure of the engine has an expected value, so that nothing can change unseen."""
     expect, holds = read.expect, read.expect.outcome == "holds"
     if holds and (expect.property, expect.length) != (UNSET, UNSET):
         raise ConformError(f'{place} expect: a model that holds has no "property" or "length".')

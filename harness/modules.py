@@ -36,7 +36,8 @@ def strip_comments(text: str) -> str:
 
 
 def dependencies(module: Path) -> list[Path]:
-    """The module's file and, by name, those it extends or instantiates that lie in the same folder."""
+    """The module's file and, by name, the modules that it extends or instantiates and that lie in the same
+    folder."""
     return _closure(module, _needed)
 
 
@@ -66,7 +67,7 @@ def _text(path: Path) -> str:
 
 @lru_cache(maxsize=512)
 def _plain(text: str) -> str:
-    """The text without comments and without what stands in strings."""
+    """The text without comments and without the contents of strings."""
     return _STRING.sub('""', strip_comments(text))
 
 

@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 
 def template(folder: Path, name: str) -> Template:
-    """The template of this name in a folder; each is compiled once in a process, which takes longer than most
-    of them take to be filled in."""
+    """The template of this name in a folder; each is compiled once in a process, which takes longer than
+    filling in most of them."""
     return _environment(folder).get_template(name)
 
 

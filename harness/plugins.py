@@ -1,9 +1,9 @@
-"""Targets and kinds of groups that other packages bring, by the entry points that they declare.
+"""Targets and kinds of groups that other packages add, by the entry points that they declare.
 
-`group_conformance.targets` names factories: what is called for `--target NAME:ARGUMENT` with the argument and
-the dialect. `group_conformance.kinds` names a `Kind` under the name of the kind and, under that name with
-`.decoder`, `.actions`, `.reader`, `.language`, `.describer` or `.sequence`, what stands in the registry of
-that part (`harness/kinds/`). A package is imported only where what it brings is asked for.
+`group_conformance.targets` names factories, which are called for `--target NAME:ARGUMENT` with the argument
+and the dialect. `group_conformance.kinds` names a `Kind` under the name of the kind and, under that name with
+`.decoder`, `.actions`, `.reader`, `.language`, `.describer` or `.sequence`, the entry in the registry of that
+part (`harness/kinds/`). A package is imported only where its parts are needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KINDS: Final = "group_conformance.kinds"
 PARTS: Final = ("decoder", "actions", "reader", "language", "describer", "sequence")
 """The parts of a kind, each for one registry."""
 NEEDED: Final = PARTS[:2]
-"""Without these nothing can be replayed; the others are for single verbs."""
+"""The parts that every replay needs; the others are for single verbs."""
 
 
 @lru_cache(maxsize=2)
@@ -44,7 +44,7 @@ def loaded(point: EntryPoint) -> Any:
         return point.load()
     except ConformError:
         raise
-    except Exception as error:  # code of another package, which may raise anything
+    except Exception as error:  # code of another package, which may raise any exception
         raise bad(point, f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 
@@ -58,9 +58,9 @@ def bad(point: EntryPoint, why: str) -> ConformError:
 
 
 def kinds(type_: type, own: Iterable[str]) -> tuple[Any, ...]:
-    """The kinds that packages bring, each a value of `type_`; `own` are the names that the kit has.
+    """The kinds that packages add, each a value of `type_`; `own` are the names of the kit's own kinds.
 
-    ConformError (exit 3) for one that is something else, has the name of another, or lacks a part.
+    ConformError (exit 3) for an entry of another type, with the name of another kind, or without a part.
     """
     points, own_kinds = declared(KINDS), []
     for name, point in points.items():

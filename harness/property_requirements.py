@@ -1,4 +1,4 @@
-"""The requirements that a property of a specification states, by the prose over its definition."""
+"""The requirements that a property of a specification states, from the prose over its definition."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def requirements_of(name: str, module: Path) -> tuple[str, ...]:
 
 
 def _defined(module: Path) -> dict[str, tuple[tuple[str, ...], str]]:
-    """Each definition's IDs and body; of two of one name that of the module itself."""
+    """Each definition's IDs and body; of two definitions of one name that of the module itself."""
     by_name: dict[str, tuple[tuple[str, ...], str]] = {}
     for path in dependencies(module):
         for one in _DEFINITION.finditer(read_text(path, "The module")):

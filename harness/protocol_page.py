@@ -1,4 +1,4 @@
-"""The tables of docs/fields.md, made of the JSON Schema of the line protocol.
+"""The tables of docs/fields.md, made from the JSON Schema of the line protocol.
 
 `python -m harness.protocol_page` writes them into the page.
 """

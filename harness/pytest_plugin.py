@@ -1,7 +1,8 @@
-"""A plugin of pytest: `pytest --conform-target NAME` replays traces on an implementation, one test a trace.
+"""A plugin of pytest: `pytest --conform-target NAME` replays traces on an implementation, one test for each
+trace.
 
-The plugin is loaded by every pytest of an environment that has the kit, so all other imports wait until the
-option is given.
+Every pytest of an environment with the kit loads the plugin, so all other imports wait until the option is
+given.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Replays:
         self._opened: Any = None
 
     def open(self) -> Replayer:
-        """Open the target, if it is not open. ConformError if there is none or it does not start."""
+        """Open the target, if it is not open. ConformError if there is no such target or it does not
+        start."""
         from harness.targets import open_target
 
         if self._replayer is None:
@@ -96,7 +98,7 @@ class Replays:
                 yield from (f"    {line.rstrip()}" for line in ndiff(expected, got) if line[:1] != "?")
 
     def problems(self) -> list[str]:
-        """Sentences on waivers that cover nothing or have expired."""
+        """Sentences about waivers that cover nothing or have expired."""
         return list(self._waivers.problems())
 
     def close(self) -> None:
@@ -130,7 +132,7 @@ class TraceItem(pytest.Item):
             )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The findings alone; the traceback would be that of the kit."""
+        """Only the findings; the traceback would be that of the kit."""
         from harness.errors import ConformError
 
         if isinstance(excinfo.value, Different | ConformError):
@@ -148,7 +150,7 @@ class Traces(pytest.Collector):
     files: tuple[Path, ...] = ()
 
     def collect(self) -> Iterator[TraceItem]:
-        """One test a file, named by its folder and its name."""
+        """One test for each file, named by its folder and its name."""
         for file in self.files:
             item = TraceItem.from_parent(self, name=f"{file.parent.name}/{file.name.partition('.')[0]}")
             item.file = file
@@ -158,7 +160,7 @@ class Traces(pytest.Collector):
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add the traces to the tests, if a target is named. UsageError for options that are wrong."""
+    """Add the traces to the tests, if a target is named. UsageError for wrong options."""
     target = config.getoption("--conform-target")
     if target is None:
         return

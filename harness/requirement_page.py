@@ -1,4 +1,4 @@
-"""The requirements that a wheel carries, and their page in docs/, both made of REQUIREMENTS.md.
+"""The requirements that a wheel carries, and their page in docs/, both made from REQUIREMENTS.md.
 
 `python -m harness.requirement_page` writes harness/requirements.json and docs/requirements.md.
 """

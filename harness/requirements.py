@@ -26,7 +26,7 @@ BY_ERROR: Final = {
 """Errors of a heartbeat."""
 
 NOT_ADMITTED: Final = "not-admitted"
-"""The branch of a request that is refused before anybody looks at it (spec/Admission.tla)."""
+"""The branch of a request that is refused before its group is read (spec/Admission.tla)."""
 
 BY_BRANCH: Final = {
     "advance": ("R6", "E3"),
@@ -49,7 +49,7 @@ BY_BRANCH: Final = {
     "full": ("H5",),
     NOT_ADMITTED: ("H5",),
 }
-"""The ways that a heartbeat can go (BranchOf in spec/Coordinator.tla)."""
+"""The ways of a heartbeat (BranchOf in spec/Coordinator.tla)."""
 
 BY_ACTION: Final = {
     "Join": ("H1", "E1"),
@@ -84,7 +84,7 @@ _OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 
 
 def requirements(action: str, branch: str, error: str) -> tuple[str, ...]:
-    """The requirements of a step, the one that it is most about first."""
+    """The requirements of a step, the most specific first."""
     if action in _OFFSETS and branch != NOT_ADMITTED:
         fenced = error in ("UNKNOWN_MEMBER_ID", "STALE_MEMBER_EPOCH")
         return BY_ACTION[action][::-1] if fenced else BY_ACTION[action]
@@ -123,5 +123,5 @@ def broken(action: str, branch: str, error: str, paths: list[str]) -> str:
     if paths and all(".timers" in path for path in paths):
         return "H8" if any("session" in path for path in paths) else "R4"
     if error == "NONE" and any(path.endswith("pendingTopicPartitions") for path in paths):
-        return "R3"  # what others have not released, whatever the branch
+        return "R3"  # partitions that others have not released, in any branch
     return next(iter(requirements(action, branch, error)), "")

@@ -1,9 +1,9 @@
 """Counterexamples with the steps that their model did not record.
 
-A model with the constant `TrackSteps = FALSE` keeps its variable `step` as at the start, so that a liveness
-check has fewer states. Its counterexample names no step, and nothing can be replayed from the states alone.
-The model's own next-state relation, with `TrackSteps = TRUE`, follows the same states again and names each
-step.
+A model with the constant `TrackSteps = FALSE` keeps its variable `step` at its initial value, so that a
+liveness check has fewer states. Its counterexample names no step, and cannot be replayed from the states
+alone. The model's own next-state relation, with `TrackSteps = TRUE`, follows the same states again and names
+each step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Sources of a recorded run: the programs that ran, what they import, and whether all of it is as it was."""
+"""Sources of a recorded run: the programs that ran, with their imports, and the check that they are
+unchanged."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from harness.spechash import file_hash
 
 
 class _WithoutProse(ast.NodeTransformer):
-    """Leaves a program without its docstrings."""
+    """A transformer that removes docstrings from a program."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
 
 
 def code_hash(path: Path) -> str:
-    """SHA-256 of what Python runs of a source: comments, layout and docstrings do not count. For a file in
-    another language, SHA-256 of its text."""
+    """SHA-256 of the parts of a source that Python runs: comments, layout and docstrings do not count. For a
+    file in another language, SHA-256 of its text."""
     if path.suffix != ".py":
         return file_hash(path)
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -33,8 +34,9 @@ def code_hash(path: Path) -> str:
 def imported(root: Path, program: Path, never: Iterable[str] = ()) -> set[Path]:
     """Files below the root that a program imports, also within a function; the program is one of them.
 
-    `never` names modules whose import a run does not reach. Files that are imported by a name which the
-    program computes are not found."""
+    `never` names modules whose import a run does not reach. Files that are imported by a computed name are
+    not found.
+    """
     finder = ModuleFinder([str(root), str(program.parent)], excludes=list(never))
     finder.run_script(str(program))
     names = (getattr(module, "__file__", None) for module in finder.modules.values())

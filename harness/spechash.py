@@ -1,4 +1,4 @@
-"""Hashes that say whether a specification is still the one that a result was computed for."""
+"""Hashes that tell if a specification is still the one for which a result was computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def file_hash(path: Path) -> str:
 
 
 def spec_files(module: Path, config: Path | None) -> dict[str, str]:
-    """File name -> hash, of the module, its configuration and every module it depends on."""
+    """File name -> hash, of the module, its configuration and every module on which it depends."""
     paths = [*dependencies(module), *([config] if config else [])]
     return {path.name: file_hash(path) for path in sorted(paths, key=lambda path: path.name)}
 

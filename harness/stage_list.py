@@ -1,4 +1,4 @@
-"""List of the stages of `make`: a stage is a verb of `conform` with its words, and what it depends on."""
+"""The list of the stages of `make`: a stage is a verb of `conform` with its words and its dependencies."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SHOWN: Final = (
     *("MCTour", "MCStaticTour", "MCClassicTour", "MCCooperativeChecked", "MCConnectSmall", "MCClientTour"),
     *("MCMigrationGone", "MCKafka42Tour", "MCClientLive", "MCLiveUnfair", "MCNoExemption", "MCLogTorn"),
 )
-"""One of each kind of group, a dialect of Kafka, two of liveness, and three that must fail (of them one of
-liveness): a few seconds each."""
+"""Models of each kind of group, of a dialect of Kafka, two of liveness, and three that must fail (one of them
+of liveness): a few seconds each."""
 TOURED: Final = ("MCTour", "MCStaticTour", "MCRefused")
 """Models whose every edge is toured."""
 GOALS: Final = (
@@ -34,15 +34,15 @@ SUMMARY: Final = BUILD / "report" / "summary.txt"
 SPEC: Final = "spec"
 CODE: Final = ("harness", "coordinator", "pyproject.toml")
 EVERYTHING: Final = (*CODE, SPEC, "traces", "Makefile", "REQUIREMENTS.md")
-"""Folders and files that a run is about. The report also says what the tests cite."""
+"""Folders and files that a run is about. The report also shows the tests' citations."""
 REPORT: Final = "report"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One thing to do. `words` follow `conform`, or are a module's after "-m"; `models` are what it depends
-    on of the specification, `inputs` files and folders beside the code, `needs` the stages whose output it
-    reads. `always` says that it is done whenever anything has changed. `result` is the file that it writes,
+    """One thing to do. `words` follow `conform`, or are a module's after "-m"; `models` are its dependencies
+    in the specification, `inputs` files and folders beside the code, `needs` the stages whose output it
+    reads. `always` tells that it is done whenever anything has changed. `result` is the file that it writes,
     if the report reads one. Those with `spark` share a process, which starts Spark once."""
 
     name: str
@@ -163,7 +163,7 @@ def _graphs() -> Iterator[Stage]:
 
 
 def _diff() -> Stage:
-    """The worked example: what it changes that fencing removes the member, or not."""
+    """The worked example: the changes if fencing removes the member, or not."""
     sides = ("kip-848", "kip-848,FencedMemberIsRemoved=FALSE")
     models = ("--model", "MCTour", "--model", "MCFenced", "--check", "MCFencedLive")
     words = ("diff", *sides, *models, "--out", "build/diff/fencing")

@@ -1,12 +1,12 @@
-"""Work of `make`, in stages: each is done again only where something that it depends on has changed.
+"""The work of `make`, in stages: each is done again only where one of its dependencies has changed.
 
     python -m harness.stages [STAGE ...]     all stages, or those of these names or groups in any case
 
-A stage is a verb of `conform` with its words. Everything that a stage depends on is hashed by content: the
-code, files, the definitions of its models (`harness.definitions`), and the stages whose output it reads.
-The check of the models and the golden scenarios are done whenever anything has changed; `SHOWN` are the
-models that run then whatever is recorded of them. Where nothing has changed nothing is done, and the last
-summary is shown with its date. A stage that failed is never taken for done.
+A stage is a verb of `conform` with its words. Everything on which a stage depends is hashed by content: the
+code, files, the definitions of its models (`harness.definitions`), and the stages whose output it reads. The
+check of the models and the golden scenarios are done whenever anything has changed; `SHOWN` are the models
+that run then in any case, recorded or not. Where nothing has changed nothing is done, and the last summary is
+shown with its date. A stage that failed never counts as done.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from harness.stage_list import (
 )
 
 _PROGRESS: Final = re.compile(r"( …|\(([^()]* tasks?, )?for \d+ s\))$|^\s*$")
-"""Lines of a stage that say how far it has come: beside each other they say nothing."""
+"""Lines about the progress of a stage: beside each other they mean nothing."""
 
 
 @dataclass(frozen=True)
 class State:
-    """Facts about a stage that was done: `parts` are what it depended on, name -> hash."""
+    """Facts about a finished stage: `parts` are its dependencies, name -> hash."""
 
     parts: dict[str, str]
     when: str
@@ -68,14 +68,14 @@ class State:
 
 
 class Inputs:
-    """Hashes of what stages depend on, by content; each is made once."""
+    """Hashes of the dependencies of stages, by content; each is made once."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
         self._known: dict[str, dict[str, str]] = {}
 
     def of(self, stage: Stage) -> dict[str, str]:
-        """Name -> hash of everything that a stage depends on, but the stages that it needs."""
+        """Name -> hash of everything on which a stage depends, without the stages that it needs."""
         parts = {"the command": hashlib.sha256(" ".join(stage.words).encode()).hexdigest()}
         for place in (*CODE, *stage.inputs):
             parts |= self._once(place, partial(_files, Path(place)))
@@ -108,12 +108,12 @@ def _files(place: Path) -> dict[str, str]:
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The names of what is another now, or was not there, or is no longer."""
+    """The names of changed, new and removed dependencies."""
     return [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
 
 
 def why(stage: Stage, state: State | None, now: Mapping[str, str], remade: Sequence[str]) -> str:
-    """Why a stage has to be done; "" if it need not be."""
+    """The reason why a stage must be done; "" if it need not be."""
     if state is None:
         return "it was not done before"
     if state.exit_code:
@@ -128,7 +128,7 @@ def why(stage: Stage, state: State | None, now: Mapping[str, str], remade: Seque
 
 
 class Runner:
-    """Does stages side by side, one a processor, each after those that it needs."""
+    """A runner that does stages side by side, one on each processor, each after those that it needs."""
 
     def __init__(self, inputs: Inputs, everything: Sequence[Stage]) -> None:
         self._inputs = inputs
@@ -139,7 +139,7 @@ class Runner:
         self.kept: dict[str, State] = {}
 
     def plan(self, forced: frozenset[str]) -> dict[str, str]:
-        """Stage -> why it is done."""
+        """Stage -> the reason why it is done."""
         reasons: dict[str, str] = {}
         for stage in self._all:
             state = read_state(stage)
@@ -158,7 +158,7 @@ class Runner:
         return {stage.name: reasons[stage.name] for stage in self._all if stage.name in reasons}
 
     def run(self, plan: Mapping[str, str]) -> None:
-        """Do the stages of a plan. The first one alone: it uses all processors, and is watched."""
+        """Do the stages of a plan. The first one alone: it uses all processors, and users watch it."""
         waiting = [stage for stage in self._all if stage.name in plan and stage.name != REPORT]
         self._planned = len(waiting)
         if waiting and waiting[0].name == "check":
@@ -191,7 +191,7 @@ class Runner:
         return ended.returncode
 
     def _account(self) -> str:
-        """Stages of this run, and the dates since when the others are unchanged."""
+        """The stages of this run, and the dates since which the others are unchanged."""
         kept = {name: state for name, state in self.kept.items() if name != REPORT}
         words = f"stages: {len(self.done)} done now"
         if kept:
@@ -208,7 +208,7 @@ class Runner:
         self._end(stage, parts, time.monotonic() - began, code)
 
     def _do_together(self, several: Sequence[Stage], plan: Mapping[str, str]) -> None:
-        """Do stages in one process, one after the other. Where it dies those that are left have failed."""
+        """Do stages in one process, one after the other. If it dies, the remaining ones have failed."""
         parts = {stage.name: self._prepare(stage) for stage in several}
         tasks = [{"arguments": stage.arguments, "log": str(_log(stage))} for stage in several]
         command = [sys.executable, "-m", "harness.pipeline", json.dumps(tasks)]
@@ -221,7 +221,7 @@ class Runner:
                 self._end(stage, parts[stage.name], ended["seconds"], ended["code"])
 
     def _prepare(self, stage: Stage) -> dict[str, str]:
-        """Take away what an earlier run left of a stage. The hashes of what it depends on now."""
+        """Remove the files that an earlier run of a stage left. The hashes of its present dependencies."""
         if stage.result:
             stage.result.unlink(missing_ok=True)
         write_text(_log(stage), "")
@@ -235,7 +235,7 @@ class Runner:
             print(_block(stage.name, seconds, code, f"{self._ended} of {self._planned}", text), flush=True)
 
     def _keep(self, stage: Stage, parts: dict[str, str], seconds: float, code: int) -> None:
-        """Keep what is known of a stage now."""
+        """Keep the facts about a stage."""
         state = State(parts, datetime.now().isoformat(" ", "minutes"), round(seconds, 1), code)
         write_text(STATES / f"{stage.name}.json", json.dumps(asdict(state)))
         self.done[stage.name] = state
@@ -250,7 +250,7 @@ def _log(stage: Stage) -> Path:
 
 
 def _processes(ready: Sequence[Stage]) -> list[list[Stage]]:
-    """Stages that can be done now, by the process that does them: first those on Spark, which take long."""
+    """Stages that can be done now, grouped by their process: first those on Spark, which take long."""
     on_spark = [stage for stage in ready if stage.spark]
     alone = [[stage] for stage in ready if not stage.spark]
     return [on_spark, *alone] if on_spark else alone
@@ -259,7 +259,8 @@ def _processes(ready: Sequence[Stage]) -> list[list[Stage]]:
 def _block(name: str, seconds: float, code: int, count: str, text: str) -> str:
     """A heading and the output of a stage that has ended: at most three lines of it, all if the stage failed.
 
-    Stages run side by side, so what one says is printed at once, under its name."""
+    Stages run side by side, so the output of each is printed at once, under its name.
+    """
     failed = f", exit code {code}" if code else ""
     lines = [line for line in text.rstrip().splitlines() if code or (line and not _PROGRESS.search(line))]
     shown = lines if code else lines[:3]
@@ -276,7 +277,7 @@ def read_state(stage: Stage) -> State | None:
 
 
 def _tidy(everything: Sequence[Stage]) -> None:
-    """Remove results and traces that no stage writes: they would be taken for those of this run."""
+    """Remove results and traces that no stage writes: they would pass for results of this run."""
     known = {stage.result for stage in everything}
     for path in output_folder(RESULTS).glob("*.json"):
         if path not in known and not path.name.startswith("measured"):
@@ -288,7 +289,7 @@ def _tidy(everything: Sequence[Stage]) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Do what has to be done; the exit code of the verdict, or of a stage that failed."""
+    """Do the necessary stages; the exit code of the verdict, or of a stage that failed."""
     everything = stages()
     known = {name for stage in everything for name in (stage.name, stage.group)}
     if unknown := sorted(set(words) - known):
@@ -316,7 +317,7 @@ def main(words: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     stop_on_sigterm()
-    adopt_orphans()  # of this program alone: a test that calls main must not become the parent of others
+    adopt_orphans()  # of this program alone: a test that calls main must not become a parent of others
     try:
         sys.exit(main(sys.argv[1:]))
     except ConformError as error:

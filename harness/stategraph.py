@@ -1,7 +1,7 @@
 """State graphs: TLC's `-dump dot,actionlabels` as networkx, tours that cover it, paths as traces.
 
-Under a VIEW a dumped state carries whatever the view hides from the edge that *first* reached it. Dump
-without the view where that matters (`harness.generate` does).
+Under a VIEW a dumped state carries the hidden variables of the edge that *first* reached it. Dump without the
+view where that matters (`harness.generate` does).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harness.tlaparse import Reader, TlaSyntaxError
 _EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="([^"\\]*(?:\\.[^"\\]*)*)")?')
 _NODE = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(,style = filled)?')
 _LOOK_AHEAD = 1000
-"""Edges to look at for a short way to an uncovered one before beginning again."""
+"""The number of edges to look at for a short way to an uncovered one before beginning again."""
 _BACKSLASH = "\\\\"
 
 Edge = tuple[int, int, str]
@@ -33,7 +33,8 @@ EdgeFilter = Callable[[Edge], bool]
 def read_graph(path: Path) -> nx.MultiDiGraph:
     """Read a dump: nodes are TLC's fingerprints with `state`, edges have `action` (which is also their key).
 
-    `graph.graph["initial"]` lists the initial nodes, in the dump's order. ConformError if it is no dump.
+    `graph.graph["initial"]` lists the initial nodes, in the dump's order. ConformError if the file is no
+    dump.
     """
     graph = nx.MultiDiGraph(initial=[])
     reader = Reader()
@@ -78,8 +79,8 @@ def tours(
 ) -> Iterator[list[Edge]]:
     """Paths from initial states that together cover every reachable edge which the filter accepts.
 
-    Greedy: take an uncovered edge, else a short way to one, else begin again with the nearest. A path is at
-    most `max_length` long, unless the way to its first uncovered edge already is.
+    The search is greedy: take an uncovered edge, else a short way to one, else begin again with the nearest.
+    A path is at most `max_length` long, unless the way to its first uncovered edge is already longer.
     """
     return _Tour(graph, edge_filter or (lambda _edge: True), max_length).paths()
 
@@ -183,11 +184,11 @@ def path_to_trace(graph: nx.MultiDiGraph, path: list[Edge], meta: dict[str, Any]
 
 
 HIDDEN: Final = ("step", "admin", "clientStep", "classicStep", "converted", "call")
-"""The variables of the group protocol that say how a state was reached, and so make no states."""
+"""The variables of the group protocol that record how a state was reached, and so make no states."""
 
 
 def merge_by_hidden(graph: nx.MultiDiGraph, *hidden: str) -> nx.MultiDiGraph:
-    """The graph in which states that differ in the variables `hidden` alone are one node.
+    """The graph in which states that differ only in the variables `hidden` are one node.
 
     Without a VIEW a dump has a node for each step *into* a state, and all of these have the same edges out.
     Here an edge stands for one step from one state; its `state` is the one after it, `hidden` included.

@@ -1,8 +1,8 @@
-"""TLA+ values and states, as TLC prints them: text -> value -> text.
+"""TLA+ values and states, in TLC's form: text -> value -> text.
 
-State graphs have hundreds of thousands of states that differ in little, so everything is remembered: a
-value of a variable by its text, and a bracketed expression by the tuple of its parts. Grammar is checked
-only where an expression is seen for the first time.
+State graphs have hundreds of thousands of states that differ in little, so everything is remembered: a value
+of a variable by its text, and a bracketed expression by the tuple of its parts. Grammar is checked only at
+the first occurrence of an expression.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _Part = str | int
 
 
 class TlaSyntaxError(ValueError):
-    """Text that is not a TLA+ value; the message says where (line and column from 1) and why."""
+    """Text that is not a TLA+ value; the message has the place (line and column from 1) and the reason."""
 
 
 class Reader:
-    """Reads many values of one specification, remembering what it has seen."""
+    """A reader of many values of one specification, which remembers them."""
 
     def __init__(self) -> None:
         self._clear()

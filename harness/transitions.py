@@ -1,8 +1,8 @@
 """The whole state graph of a model as TLC dumps it, with every step exact.
 
-A state graph has one node a state, and `step`, which says how a state was reached, must not make states. But
-an edge of TLC's dump has no more than the name of an action. So TLC is given a specification in which every
-step may also end in a leaf: a state that keeps `step`, from which nothing goes on. The leaves are the
+A state graph has one node for each state, and `step`, which records how a state was reached, must not make
+states. But an edge of TLC's dump has only the name of an action. So TLC gets a specification in which every
+step may also end in a leaf: a state that keeps `step`, and from which no step goes on. The leaves are the
 distinct pairs of a step and the state after it; an edge into a leaf is a transition.
 """
 
@@ -30,7 +30,8 @@ ADDED: Final = (LEAF, "conformDepth")
 """The variables that dumped states have beside the model's."""
 OPTIONS: Final = ("-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot")
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
-"""Operators that make a definition no plain conjunction: such a definition is not split at each `/\\`."""
+"""Operators that make a definition more than a plain conjunction: such a definition is not split at each
+`/\`."""
 
 
 def dump(
@@ -42,12 +43,12 @@ def dump(
     progress: Progress = silent,
     beyond_bounds: bool = False,
 ) -> int:
-    """Write the state graph of a model of the group protocol to `dot` (see the module); how many nodes TLC
-    says that it has.
+    """Write the state graph of a model of the group protocol to `dot` (see the module); the number of nodes
+    by TLC.
 
     With `beyond_bounds` a leaf may be one step out of the model's bounds (`bounds_of`), so that a step that
-    is cut off can be told from one that is not there. ConformError if the model has no variable `step`, or
-    no initial predicate and next-state relation by name.
+    is cut off differs from one that does not exist. ConformError if the model has no variable `step`, or no
+    initial predicate and next-state relation by name.
     """
     config = read_config(model.config or config_beside(model.module))
     variables = declared_variables(model.module)
@@ -86,7 +87,7 @@ def dump(
 def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
     """A next-state relation without the bounds of its model, and these: conjuncts over primed variables.
 
-    `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. A conjunct about `step`
+    `BoundedNext == Next /\ group'.epoch <= MaxEpoch` gives `Next` and that one. A conjunct about `step`
     restricts the steps and no states, and is kept; so is a relation of any other form.
     """
     definition = re.compile(rf"^{re.escape(following)} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
@@ -138,7 +139,7 @@ _FIRST: Final = re.compile(r"(\w+)\s*/\\")
 
 
 def _specified(name: str, sources: Sequence[str]) -> tuple[str, str] | None:
-    """The initial predicate and the next-state relation of a specification; of one that adds fairness to
+    """The initial predicate and the next-state relation of a specification; for one that adds fairness to
     another specification, those of that one."""
     definition = re.compile(rf"^{name} ==\s*(?:/\\)?\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
     specified = next((match[1] for source in sources if (match := definition.search(source))), "")

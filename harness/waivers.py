@@ -51,7 +51,7 @@ class Waivers:
         return bool(self._waivers)
 
     def again(self) -> Waivers:
-        """These waivers, of which none has covered anything yet."""
+        """These waivers, with all counts at zero."""
         return Waivers(self._waivers.values(), self._today)
 
     def covers(self, signature: str, count: int = 1) -> bool:
@@ -69,7 +69,7 @@ class Waivers:
         return next((one for one in chain(exact, alike) if one.expires >= self._today), None)
 
     def listed(self) -> Iterator[tuple[Waiver, int]]:
-        """The waivers that covered something, and how many differences."""
+        """The waivers that covered something, with their numbers of differences."""
         for signature, waiver in self._waivers.items():
             if self.used[signature]:
                 yield waiver, self.used[signature]
@@ -87,7 +87,7 @@ class Waivers:
             yield f"waived until {waiver.expires}, {waiver.reason}: {count:,} x {waiver.signature}"
 
     def excepted(self, what: str) -> str:
-        """Exceptions of a claim: ', except 3 differences waived by "…"'; "" if that is nothing."""
+        """Exceptions of a claim: ', except 3 differences waived by "…"'; "" if there are none."""
         return excepted([one.signature for one, _ in self.listed()], self.used.total(), what)
 
     def problems(self) -> Iterator[str]:
@@ -105,13 +105,13 @@ def _pattern(signature: str) -> re.Pattern[str]:
 
 
 def excepted(signatures: Iterable[str], count: int, what: str) -> str:
-    """The end of a claim that holds but for what waivers with these signatures cover."""
+    """The end of a claim that holds except for the differences that waivers with these signatures cover."""
     names = ", ".join(f'"{signature}"' for signature in signatures)
     return f", except {count:,} {what} waived by {names}" if count else ""
 
 
 def read_waivers(path: Path | None, today: date) -> Waivers:
-    """The waivers in a file; none without a file. ConformError (exit 2) for one that lacks a part."""
+    """The waivers in a file; none without a file. ConformError (exit 2) for a waiver that lacks a part."""
     if path is None:
         return Waivers()
     try:

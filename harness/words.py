@@ -1,10 +1,10 @@
-"""Words of the reports: numbers with what they count."""
+"""Words of the reports: numbers with their nouns."""
 
 from __future__ import annotations
 
 
 def noun(count: int, one: str) -> str:
-    """The noun for so many: "trace", "traces"."""
+    """The noun for a number: "trace", "traces"."""
     return one if count == 1 else f"{one}s"
 
 

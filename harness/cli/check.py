@@ -42,7 +42,7 @@ _WORST_FIRST = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, UNDECIDED, EVIDENCE_MISSIN
 Job = tuple[Model, str, Entry | None]
 """A model, its engine, its entry if it has one."""
 _MOST_RECORDED = 20
-"""Rows of recorded results; more of them are only counted, as long as they are as expected."""
+"""The number of recorded results that are listed; more are only counted, while they are as expected."""
 
 
 def command(
@@ -176,8 +176,7 @@ def _download() -> None:
 
 @dataclass(frozen=True)
 class _Taking:
-    """Choice of the results that are taken from records: none of those of `anew`, and none at all if all is
-    `fresh`.
+    """The choice of results that are taken from records: not those of `anew`, and none with `fresh`.
 
     With `keep` a result becomes the committed record, so that only a committed one is taken.
     """
@@ -188,7 +187,7 @@ class _Taking:
     keep: bool
 
     def checked(self, jobs: list[Job], out: Path, limits: Limits, at_once: int | None) -> list[Checked]:
-        """The result of each job, in their order; those that run begin with the longest."""
+        """The result of each job, in the order of the jobs; the longest runs begin first."""
         done: dict[int, Checked] = {}
         waiting: dict[int, str] = {}
         for number, job in enumerate(jobs):
@@ -210,7 +209,7 @@ class _Taking:
         return [done[number] for number in range(len(jobs))]
 
     def _taken(self, job: Job, out: Path) -> tuple[Checked | None, str]:
-        """The recorded result, or why the model must run."""
+        """The recorded result, or the reason why the model must run."""
         model, _, entry = job
         if entry is None:
             return None, ""
@@ -312,8 +311,8 @@ def _verdict(one: Checked) -> str:
 
 
 def _evidence(one: Checked) -> str:
-    """The status of a record that was taken, or that does not count, with the reasons; and why the engine did
-    not run."""
+    """The status of a record that was taken, or that is not valid, with the reasons; and the reason why the
+    engine did not run."""
     assert one.evidence is not None
     sentence = f"the recorded result is {one.evidence.status.value}"
     if one.missing:

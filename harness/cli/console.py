@@ -1,4 +1,4 @@
-"""Parts that the verbs of `conform` share: progress, tables, JSON files, models on the command line."""
+"""The common parts of the verbs of `conform`: progress, tables, JSON files, models on the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 @contextmanager
 def running(title: str) -> Iterator[Progress]:
-    """Show how far something is: a moving line on a terminal, now and then a plain line elsewhere."""
+    """Show the progress of a task: a moving line on a terminal, now and then a plain line elsewhere."""
     console = Console(stderr=True)
     if console.is_terminal:
         with console.status(title) as status:
@@ -45,7 +45,7 @@ def running(title: str) -> Iterator[Progress]:
 
 
 def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """A table without a frame, as wide as it must be where no terminal says how wide it may be."""
+    """A table without a frame, of its natural width where no terminal sets a limit."""
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
@@ -56,13 +56,13 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 
 def write_json(path: Path | None, data: dict[str, Any]) -> None:
-    """Write the file of `--json`, if it was asked for."""
+    """Write the file of `--json`, if the option is given."""
     if path is not None:
         write_text(path, json.dumps(data, indent=2) + "\n")
 
 
 def check_json_place(path: Path | None) -> None:
-    """Complain about a bad place for `--json` before the work and not after it."""
+    """Check the place for `--json` before the work and not after it."""
     if path is not None and not is_stream(path):
         output_folder(path.parent)
 
@@ -89,7 +89,7 @@ def find_model(
 
 
 def named_manifest(path: Path) -> Manifest:
-    """Read the manifest; the default one may be the one that came with the package (harness/kit.py)."""
+    """Read the manifest; the default one may come with the package (harness/kit.py)."""
     path = kit_folder("spec") / MANIFEST.name if path == MANIFEST else path
     if path == MANIFEST and not path.is_file():
         raise ConformError(

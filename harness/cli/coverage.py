@@ -103,7 +103,7 @@ def command(
 
 
 def _of_tlc(entries: Iterable[Entry]) -> list[Entry]:
-    """The models of TLC, the fast ones first: an arm is the finding of the first model that reaches it."""
+    """The models of TLC, the fast ones first: an arm counts for the first model that reaches it."""
     return sorted((one for one in entries if one.engine == "tlc"), key=lambda one: (one.seconds, one.name))
 
 
@@ -118,8 +118,8 @@ def _named(names: Sequence[str], listed: Manifest) -> list[Entry]:
 def _measure_all(
     entries: Sequence[Entry], file: Path, specification: Path, limits: Limits, traces: Traces
 ) -> None:
-    """Measure the models that are not in the record, those that may run longer than they did then, and those
-    with a module that was edited since."""
+    """Measure the models that are not in the record, those that may run longer than before, and those with an
+    edited module."""
     output_folder(file.parent)
     reached = Reached()
     if file.is_file():
@@ -160,7 +160,8 @@ def _follow(
     traces: Traces,
     after_each: Callable[[], None],
 ) -> None:
-    """Let begun models go on from the states of their traces, unless they did so with as many traces."""
+    """Let begun models go on from the states of their traces, unless they did so before with as many
+    traces."""
     begun = [one for one in entries if one.name in reached.begun]
     rest = [one for one in begun if reached.followed.get(one.name, 0) != len(traces.get(one.name, []))]
     with running("measuring coverage of traces") as progress:

@@ -1,4 +1,4 @@
-"""The value of `--dialect`: a name, or a file with one, which `conform identify --out` writes."""
+"""The value of `--dialect`: a name, or a file with a name, which `conform identify --out` writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ METAVAR: Final = "NAME|FILE"
 
 def named(given: str) -> str:
     """The name of a dialect, read from the file if there is a file of that name. ConformError (exit 2) for a
-    name that no dialect has, and for a file that has none."""
+    name that no dialect has, and for a file without a name."""
     path = Path(given)
     if "=" in given or not path.is_file():
         return known_name(given)

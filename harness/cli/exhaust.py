@@ -119,7 +119,7 @@ def command(
     engine or the target failed, or loaded states wrongly, or steps could not be judged or read.
     """
     need_spark("conform exhaust")
-    # here, so that no other verb waits until Spark is imported
+    # imported here, so that no other verb waits for the import of Spark
     from harness.pipeline.exhaust import Job, exhaust
     from harness.pipeline.inputs import model_dialect
     from harness.pipeline.publish import check_format

@@ -234,7 +234,7 @@ def _kinds(only: list[str] | None) -> frozenset[str] | None:
 
 
 def _run(gate: Gate, json_file: Path) -> list[Done]:
-    """All steps, a line each as they are done; recorded results that count are one line together."""
+    """All steps, each with a line when it is done; valid recorded results are one line together."""
     steps = gate.steps()
     finished = _recorded(gate, steps, json_file)
     for number, step in enumerate(steps[len(finished) :], start=len(finished) + 1):
@@ -246,7 +246,7 @@ def _run(gate: Gate, json_file: Path) -> list[Done]:
 
 
 def _recorded(gate: Gate, steps: Sequence[Step], json_file: Path) -> list[Done]:
-    """The first steps, those of evidence: a repository has hundreds of them, and nearly all say the same."""
+    """The first steps, those of evidence: a repository has hundreds, nearly all with the same result."""
     options = list(takewhile(lambda step: step.kind == "evidence" and not step.left_out, steps))
     if not options:
         return []

@@ -154,7 +154,7 @@ class _Summary:
 
 
 def _actions(trace: Trace) -> list[str]:
-    """The action of each step: what the step variable says, else what the engine says."""
+    """The action of each step: from the step variable, else from the engine."""
     if STEP_VARIABLE in trace.variables:
         steps = [state[STEP_VARIABLE] for state in trace.states[1:]]
         return [str(step["action"]) for step in steps if isinstance(step, frozendict) and "action" in step]
@@ -162,7 +162,7 @@ def _actions(trace: Trace) -> list[str]:
 
 
 def _write(traces: Iterable[Trace], out: Path, prefix: str, summary: _Summary) -> None:
-    """Write traces as numbered files and remove those of an earlier run that are not among them."""
+    """Write traces as numbered files and remove those of an earlier run that are not rewritten."""
     earlier = set(out.glob(f"{prefix}-*.itf.json"))
     for number, trace in enumerate(traces, start=1):
         suffix = "".join(f"-{_slug(goal)}" for goal in trace.meta.get("goals", [])[:1])

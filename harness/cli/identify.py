@@ -15,7 +15,7 @@ from harness.identify.judge import Identified
 from harness.identify.own import identified
 
 NAMED = 6
-"""Departures that a line names."""
+"""The number of departures in a line."""
 
 
 def command(
@@ -62,7 +62,7 @@ def command(
 
 
 def _some(names: Iterable[str]) -> str:
-    """The first names, and how many more there are, which --json has."""
+    """The first names, and the number of the others, which --json has."""
     first, rest = [*islice(known := iter(names), NAMED)], sum(1 for _ in known)
     return ", ".join(first) + (f", and {rest} more (--json has them)" if rest else "")
 

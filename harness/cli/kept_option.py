@@ -1,4 +1,4 @@
-"""The options about what failed before, of the verbs that try it first."""
+"""The options about earlier failures, for the verbs that try these first."""
 
 from __future__ import annotations
 

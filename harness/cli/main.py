@@ -49,8 +49,8 @@ def _end(ctx: Any, error: ConformError) -> NoReturn:
 
 
 class _Conform(typer.core.TyperGroup):
-    """Imports a verb only where it is asked for: one alone is there in half the time. Prints a failure as its
-    sentence and ends with its exit code."""
+    """The app of `conform`, which imports only the requested verb: that halves the start. It prints a failure
+    as its sentence and ends with its exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [verb for verb in VERBS if importlib.util.find_spec(f"harness.cli.{verb}")]
@@ -60,7 +60,7 @@ class _Conform(typer.core.TyperGroup):
             return None
         try:
             verb = importlib.import_module(f"harness.cli.{name}").command
-        except ConformError as error:  # of a package that brings a kind of group
+        except ConformError as error:  # of a package that adds a kind of group
             _end(ctx, error)
         alone = typer.Typer(pretty_exceptions_show_locals=False, add_completion=False, rich_markup_mode=None)
         if isinstance(verb, typer.Typer):
@@ -120,6 +120,6 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line. Being told to stop stops the engines, too: `run_program` cleans up on the way."""
+    """Run the command line. A stop signal stops the engines, too: `run_program` cleans up on the way."""
     stop_on_sigterm()
     app()

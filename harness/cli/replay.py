@@ -26,7 +26,7 @@ from harness.waivers import Waivers, read_waivers
 from harness.words import counted
 
 SHOWN = 12
-"""Causes that are printed."""
+"""The number of causes that are printed."""
 
 
 def command(
@@ -173,7 +173,7 @@ def command(
 
 @dataclass(frozen=True)
 class _Output:
-    """Prints what a replay found, and writes the file of --json."""
+    """The summary, the causes, and two of them in full; `stopped` is the reason why there are no more."""
 
     target: str
     dialect: str
@@ -182,7 +182,7 @@ class _Output:
     wait_s: float
 
     def say(self, result: Replayed, by_cause: list[Cause], stopped: str = "") -> None:
-        """The summary, the causes, and two of them in full; `stopped` says why there is no more."""
+        """The dialect of a target, with lines about the certainty of the result."""
         for line in summary(result, self.target, self.accepted):
             print(line)
         if by_cause:

@@ -92,7 +92,7 @@ def _coverage_of_specification(manifest: Path) -> Recorded | None:
 
 
 def _recorded_clients(manifest: Path) -> list[Client]:
-    """The kit's own member, as the record beside the manifest has it."""
+    """The result of the kit's own member, from the record beside the manifest."""
     file = manifest.parent / "evidence" / "Clients.json"
     rules = {rule.__name__: (rule.requirement, rule.sentence) for rule in RULES}
     return [recorded(file, manifest.parent.parent, rules)] if file.is_file() else []

@@ -121,7 +121,7 @@ def _play(files: list[Path], spec: Path, limits: Limits) -> list[Played | Played
 
 
 def _rewrite(played: Played | PlayedScript) -> list[str]:
-    """Write what is not as it should be; the names of the files that were written."""
+    """Write the missing and different states; the names of the written files."""
     path = Path(played.scenario.file)
     old = read_text(path, "The scenario")
     written = []

@@ -1,4 +1,4 @@
-"""The sides of a log that `conform validate` judges, and what it says of clients."""
+"""The ends of the wire in a log that `conform validate` judges, and the words about clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.validate.recording import Recorded
 from harness.validate.run import Validated, Validation, validate
 
 NEAREST = 3
-"""How many of the states that a client may be in are shown."""
+"""The number of possible states of a client that are shown."""
 
 
 class Side(StrEnum):
@@ -28,8 +28,8 @@ class Side(StrEnum):
 
 
 def clients_in(log: Path, group: str | None, side: Side | None) -> Recorded[Any] | None:
-    """The clients to judge; None for the coordinator's side alone. ConformError (exit 2) if there are none
-    and the option asks for them."""
+    """The clients to judge; None for the coordinator's end alone. ConformError (exit 2) if there are none and
+    the option asks for them."""
     if side is Side.COORDINATOR or (side is None and not names_clients(log)):
         return None
     clients = read_clients(log, group)
@@ -44,7 +44,7 @@ def clients_in(log: Path, group: str | None, side: Side | None) -> Recorded[Any]
 
 
 def judge_clients(clients: Recorded[Any], dialect: str, spec: Path, limits: Limits) -> Validation[Any]:
-    """Follow each member id, and say how far."""
+    """Follow each member id, and report how far."""
     with running(f"validating {clients.lines} requests of clients") as progress:
         result = validate(clients, dialect, spec, limits, progress)
     members = len(result.runs)

@@ -47,7 +47,7 @@ class Assumption(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where seeds are played, and where results go."""
+    """The place where seeds are played, and the place for results."""
 
     out: Path
     json_file: Path | None = None
@@ -56,13 +56,13 @@ class Place:
     package: Path | None = None
     conf: Sequence[str] = ()
     record: Path | None = None
-    """Where what the coordinator is told and says is written."""
+    """The file for the coordinator's requests and answers."""
     kept: Path | None = None
-    """Where what fails is kept for the next run."""
+    """The folder for failures, which the next run tries first."""
 
 
 def simulate_groups(options: SimulationOptions, place: Place) -> None:
-    """Play seeds, and write down what they violate. ConformError (exit 11) if they violate anything."""
+    """Play seeds, and write down their violations. ConformError (exit 11) if there are any."""
     parts = parts_of(options.kind)
     output_folder(place.out)
     kept = Kept(place.kept, "simulate", "python", _assumptions(options))
@@ -96,15 +96,15 @@ def simulate_groups(options: SimulationOptions, place: Place) -> None:
 
 
 def _assumptions(options: SimulationOptions) -> str:
-    """The dialect, the kind of the groups where it is not the usual one, and what is taken away: schedules
-    under other assumptions are others."""
+    """The dialect, the kind of the groups where it is not the default one, and the assumptions that are taken
+    away: other assumptions give other schedules."""
     gone = [name for name in ("r9", "exemption") if not getattr(options, name)]
     kind = () if options.kind == SimulationOptions().kind else (options.kind,)
     return " without ".join((" ".join(("kip-848", *kind)), *gone))
 
 
 def _entry(violation: SimulatedViolation) -> Json:
-    """A violation as it is kept."""
+    """A violation in its kept form."""
     return {
         "seed": violation.seed,
         "settling": violation.settling,
@@ -113,20 +113,20 @@ def _entry(violation: SimulatedViolation) -> Json:
 
 
 def _kept(entry: Json, path: Path) -> SimulatedViolation:
-    """A violation that was kept, before its schedule is played."""
+    """A kept violation, before its schedule is played."""
     schedule = schedule_of(entry.get("schedule"), path)
     settling = bool(entry.get("settling"))
     return SimulatedViolation(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
 
 
 def _outcomes(parts: Any, options: SimulationOptions, place: Place) -> list[Outcome]:
-    """One seed is played here, several are tasks of Spark."""
+    """Play one seed here, several as tasks of Spark."""
     with running("simulating whole groups") as progress:
         if options.seeds == 1:
             with _recorded(parts, place.record) as noted:
                 return [run_seed(noted, options, options.seed, lambda done: progress(f"{done:,} events"))]
         need_spark("To simulate several seeds")
-        # here, so that one seed does not wait until Spark is imported
+        # imported here, so that one seed does not wait for the import of Spark
         from harness.pipeline.session import Cluster, settings_of
         from harness.pipeline.simulating import simulate_seeds
 
@@ -137,7 +137,7 @@ def _outcomes(parts: Any, options: SimulationOptions, place: Place) -> list[Outc
 
 @contextmanager
 def _recorded(parts: Any, record: Path | None) -> Iterator[Any]:
-    """The parts, with a log for `conform validate` if there is to be one."""
+    """The parts, with a log for `conform validate` if one is wanted."""
     if record is None:
         yield parts
         return
@@ -181,8 +181,8 @@ def check_record(record: Path | None, kind: str) -> None:
 
 
 def replay_groups(path: Path, record: Path | None = None) -> None:
-    """Play a schedule again, and say what happens; `record` is a log of what the coordinator is told and
-    answers. ConformError (exit 11) if it shows a violation."""
+    """Play a schedule again, and report the result; `record` is a log of the coordinator's requests and
+    answers. ConformError (exit 11) for a violation."""
     schedule = read_schedule(path)
     check_record(record, schedule.settings.kind)
     story = Story()

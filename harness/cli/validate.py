@@ -24,7 +24,7 @@ from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
 
 SHOWN = 3
-"""How many steps that the specification has instead are shown; all are in the JSON."""
+"""The number of possible next steps that are shown; all are in the JSON."""
 
 
 def command(
@@ -107,7 +107,7 @@ def command(
 
 
 def _known(name: str) -> str:
-    """The name of a dialect that a log can be validated with. ConformError (exit 2) for another one."""
+    """The name of a dialect that a log can be validated with. ConformError (exit 2) for another name."""
     known = {forms.name for forms in FORMS.values()}
     if base_of(name) not in known:
         raise ConformError(
@@ -119,7 +119,7 @@ def _known(name: str) -> str:
 def _judge(
     recorded: Recorded[Any], log: Path, name: str, spec: Path, limits: Limits, out: Path | None
 ) -> Validation[Any]:
-    """Follow the coordinator, and say how far."""
+    """Follow the coordinator, and report how far."""
     with running(f"validating {recorded.lines} steps of {log.name}") as progress:
         result = validate(recorded, name, spec, limits, progress)
     recorded = result.recorded
@@ -138,7 +138,7 @@ def _judge(
 
 
 def _by_number(reason: str) -> list[tuple[str, int]]:
-    """To sort line 9 before line 10."""
+    """A sort key that puts line 9 before line 10."""
     return [("", int(part)) if part.isdigit() else (part, 0) for part in re.split(r"(\d+)", reason)]
 
 

@@ -19,7 +19,7 @@ _LINE_BYTES: Final = 1 << 20
 
 
 class AgentFailed(ConformError):
-    """The agent cannot be started, ended without being told, or wrote what is no event."""
+    """The agent cannot be started, ended before it was told to, or wrote a line that is no event."""
 
 
 class Agent:
@@ -50,18 +50,19 @@ class Agent:
         self._tasks = [asyncio.create_task(one) for one in (self._listen(), self._keep_errors())]
 
     def tell(self, **command: Any) -> None:
-        """Send a command. One to an agent that has ended is lost."""
+        """Send a command. A command to an agent that has ended is lost."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write(json.dumps(command).encode() + b"\n")
 
     @property
     def ended(self) -> bool:
-        """Has the process ended, and was all that it wrote read?"""
+        """Tell if the process has ended and all its output was read."""
         return self._process is not None and all(task.done() for task in self._tasks)
 
     async def end(self, kill: bool) -> None:
-        """Wait for the end of the process; with `kill`, or where it does not come, end all of it."""
+        """Wait for the end of the process; kill its whole session with `kill`, or where the end does not
+        come."""
         process = self._process
         if process is None:
             return

@@ -1,4 +1,5 @@
-"""Schedules from a seed: what the application does, what happens to the group, and faults."""
+"""The configuration of the client and some steps, the first of which starts the client. The steps are those
+of `docs/clients.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coordinator as the client meets it: faults of a schedule, other members, a timeline of requests."""
+"""The coordinator on the side of the client: faults of a schedule, other members, a timeline of requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Front:
         self.timeline.append(event)
 
     def arrived(self, api: str, body: Json, connection: int) -> int:
-        """A request arrives; its number."""
+        """Note that a request arrives; its number."""
         self._numbers += 1
         self.note(
             Event(self.now_ms(), "request", api=api, body=body, connection=connection, number=self._numbers)
@@ -56,12 +56,12 @@ class Front:
         return self._numbers
 
     def answered(self, number: int, body: Json | None) -> None:
-        """An answer is sent; None: the connection is cut."""
+        """Note that an answer is sent; None: the connection is cut."""
         self.note(Event(self.now_ms(), "answer", number=number, body=body))
 
     def handle(self, api: str, version: int, client: Json, body: Json) -> tuple[Json | None, int]:
-        """The answer to a request, None where the connection is to be cut, and for how long (ms) the answer
-        is held."""
+        """The answer to a request, None where the connection must be cut, and the time (ms) for which the
+        answer is held back."""
         if api == HEARTBEAT:
             return self._heartbeat(version, client, body)
         if api == COMMIT and self._take("stale"):
@@ -93,7 +93,8 @@ class Front:
         return None
 
     def remove(self) -> None:
-        """The coordinator loses the member under test, as after its session (H8): it does not know it."""
+        """Let the coordinator remove the member under test, as after its session (H8): then the member is
+        unknown."""
         if self.member_id:
             self._ask({"memberId": self.member_id, "memberEpoch": -1})
 
@@ -108,7 +109,7 @@ class Front:
         self.tick()
 
     def tick(self) -> None:
-        """Let the other members send a heartbeat each, as they must within each interval."""
+        """Let each of the other members send a heartbeat, as it must within each interval."""
         for ghost in list(self._ghosts.values()):
             answer = self._ask(
                 {
@@ -150,7 +151,7 @@ def refused(error: int) -> Json:
 
 
 def commit_refused(body: Json, error: int) -> Json:
-    """The answer to an offset commit that is refused with an error code."""
+    """The answer to an offset commit with an error code."""
     topics = [
         {
             **{key: topic[key] for key in ("topicId", "name") if key in topic},

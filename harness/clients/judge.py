@@ -44,7 +44,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that is broken: its requirement, its name, what is wrong, and when (ms)."""
+    """A broken rule: its requirement, its name, the fault, and the time (ms)."""
 
     requirement: str
     rule: str
@@ -54,9 +54,9 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The breaches of a timeline in their order, and how often each rule had something to judge. `missing` is
-    what the client does not have (`ABILITIES`): rules that need it are left out. `timeline` is what was seen
-    where a rule is broken, and empty where none is."""
+    """The breaches of a timeline in their order, and the number of times that each rule had something to
+    judge. `missing` are the abilities that the client does not have (`ABILITIES`): rules that need them are
+    left out. `timeline` has the events where a rule is broken, and is empty where none is."""
 
     breaches: tuple[Breach, ...]
     counts: Mapping[str, int]
@@ -74,7 +74,7 @@ def judge(
     names: Mapping[str, str],
     uses: Collection[str] = ABILITIES,
 ) -> Judged:
-    """Judge a timeline; `names` is topic id -> topic name, `uses` what the client has."""
+    """Judge a timeline; `names` is topic id -> topic name, `uses` are the abilities of the client."""
     view, breaches, seen = View(setup, names), [], []
     checks = [rule() for rule in RULES if rule.needs <= {*uses}]
     for event in timeline:

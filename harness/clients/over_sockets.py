@@ -1,4 +1,4 @@
-"""An agent judged: many schedules at a time, each finding shown again and again before it counts."""
+"""An agent judged: many schedules at a time; each finding is repeated before it counts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from harness.simulate.shrink import shrink
 from harness.targets.base import Json
 
 TIMES: Final = 5
-"""A finding shows itself so many times of as many, with the times of the schedule and with all doubled."""
+"""The number of repetitions in which a finding must appear, with the times of the schedule and with all times
+doubled."""
 _SHRINK_TIMES: Final = 3
 _CERTAIN_TRIES: Final = 4
 _CANDIDATES: Final = 3
-"""Schedules that are tried for one rule until one shows it every time."""
+"""The number of schedules that are tried for one rule until one breaks it every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,13 @@ class Sockets:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def always(self, play: Play, times: int) -> bool:
-        """Does the rule break in each of so many runs?"""
+        """Tell if the rule breaks in each of so many runs."""
         return all(play.wanted in judged.broken() for judged in self.together([play] * times))
 
 
 def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[str], None]) -> Result:
-    """Judge an agent under each schedule. A rule counts as broken only where one schedule breaks
-    it `TIMES` times of `TIMES`, and as often with all times doubled; the other breaches are in `unsure`."""
+    """Judge an agent under each schedule. A rule counts as broken only where one schedule breaks it `TIMES`
+    times of `TIMES`, and as often with all times doubled; the other breaches are in `unsure`."""
     result, ended = Result(), 0
 
     def done() -> None:
@@ -101,7 +102,7 @@ def judge_agent(sockets: Sockets, schedules: Sequence[Schedule], say: Callable[[
 
 
 def is_certain(sockets: Sockets, broken: BrokenRule) -> bool:
-    """Does the finding show itself every time, and every time with all times doubled?"""
+    """Tell if the finding appears every time, and every time with all times doubled."""
     play = Play(broken.setup, broken.steps, wanted=broken.breach.rule)
     doubled = Play(broken.setup, broken.steps, 2.0, broken.breach.rule)
     return sockets.always(play, TIMES) and sockets.always(doubled, TIMES)
@@ -109,7 +110,8 @@ def is_certain(sockets: Sockets, broken: BrokenRule) -> bool:
 
 def shortest_on_wire(sockets: Sockets, broken: BrokenRule, say: Callable[[str], None]) -> BrokenRule:
     """A finding with a schedule of which no step can be left out. Each step of shrinking shows the breach 3
-    times of 3. The result is as certain as the finding was: the last steps are taken back until it is."""
+    times of 3. The result must be as certain as the finding: until it is, the last steps of shrinking are
+    taken back."""
     rule, tries = broken.breach.rule, 0
     failing: list[tuple[Json, ...]] = []
 

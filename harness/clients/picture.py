@@ -17,22 +17,23 @@ APPLICATION: Final = "application"
 CLIENT: Final = "client"
 COORDINATOR: Final = "coordinator"
 SHOWN: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
-"""Requests that are drawn: what a client asks of its group."""
+"""The requests that are drawn: those of a client to its group."""
 _LINE: Final = 90
-"""Letters of a line of the sentence under a drawing."""
+"""The number of letters in a line of the sentence under a drawing."""
 QUIET: Final = "says nothing new"
 _PERIODS: Final = ((1, 2), (2, 3))
-"""Rows that are drawn once where they follow each other: one from two times on, two from three times on."""
+"""The numbers of rows that are drawn once where they repeat: one row from two times on, two rows from three
+times on."""
 _Line = Message | Note
 
 
 @dataclass
 class _Seen:
-    """The parts of the run before a row that the row needs: `names` is topic id -> topic name."""
+    """The facts of the run before a row that the row needs: `names` is topic id -> topic name."""
 
     names: Mapping[str, str]
     apis: dict[int, str] = field(default_factory=dict)
-    """The API of each request that is drawn, by its number."""
+    """The API of each drawn request, by its number."""
     member: str = ""
     """The member id of the last heartbeat."""
 
@@ -69,8 +70,8 @@ def _message(line: _Line) -> Json:
 
 
 def _drawn(broken: BrokenRule, names: Mapping[str, str]) -> list[_Line]:
-    """A row for each thing that was seen; heartbeats without news that follow each other are one row, and so
-    are requests that are answered alike again and again."""
+    """A row for each event; heartbeats without news that follow each other are one row, and so are requests
+    that get the same answer again and again."""
     lines: list[_Line] = []
     seen = _Seen(names)
     for event in _until(broken):
@@ -87,7 +88,7 @@ def _drawn(broken: BrokenRule, names: Mapping[str, str]) -> list[_Line]:
 
 
 def _repeated(lines: Sequence[_Line], rows: int, least: int) -> tuple[int, int] | None:
-    """The number of first rows and how often they follow each other, where that is at least so often."""
+    """The number of first rows and the number of their repetitions, where there are enough."""
     texts = [_text(line) for line in lines[:rows]]
     times = 1
     while [_text(line) for line in lines[times * rows : (times + 1) * rows]] == texts:

@@ -1,6 +1,7 @@
-"""Rules of what a client owns and says: KIP-848's text and REQUIREMENTS.md, as properties of its view.
+"""Rules about the owned partitions and the requests of a client: KIP-848's text and REQUIREMENTS.md, as
+properties of the client's view.
 
-A rule says that something is broken only where every order of the two channels breaks it (timeline.py).
+A rule reports a breach only where every order of the two channels breaks it (timeline.py).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from harness.targets.base import Json
 
 @dataclass
 class Rule:
-    """A rule: its requirement, its sentence. `see` gets each event with the view before it, and yields what
-    is wrong; `judged` counts how often the rule had something to judge. `needs` is what a client must have
-    (`ABILITIES`) to be judged by it."""
+    """A rule: its requirement, its sentence. `see` gets each event with the view before it, and yields the
+    faults; `judged` counts the events that the rule had to judge. `needs` are the abilities (`ABILITIES`)
+    that a client must have to be judged by the rule."""
 
     requirement: ClassVar[str] = ""
     sentence: ClassVar[str] = ""
@@ -39,7 +40,7 @@ class Rule:
         return type(self).__name__
 
     def see(self, event: Event, view: View) -> Iterator[str]:
-        """The sentences of what this event breaks."""
+        """The sentences about the faults of this event."""
         yield from ()
 
 
@@ -54,7 +55,7 @@ def heartbeat(event: Event) -> Json | None:
 
 
 def is_full(body: Json) -> bool:
-    """H7: does the heartbeat carry the fields of the subscription and the rebalance timeout?"""
+    """H7: tell if the heartbeat has the fields of the subscription and the rebalance time-out."""
     names, regex = body.get("subscribedTopicNames"), body.get("subscribedTopicRegex")
     return (names is not None or regex is not None) and body.get("rebalanceTimeoutMs", -1) > 0
 

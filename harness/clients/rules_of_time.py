@@ -1,6 +1,6 @@
-"""Rules of what must happen in time, of offsets and of fetches.
+"""Rules about the times of requests, about offsets and about fetches.
 
-Where time itself is the rule, it is a window (`Setup.window_ms`), with none of the schedule's faults in it.
+Where time itself is the rule, it is a window (`Setup.window_ms`) without any fault of the schedule.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class CommitsEnd(Rule):
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         if did(event) == "commit":
-            self.commits = 1  # a second one may be done by the same request
+            self.commits = 1  # the same request may do a second one
         elif did(event) == "crash":
             self.commits = 0
         elif event.kind == "committed":
@@ -307,7 +307,7 @@ class CommitsBeforeItAcknowledges(Rule):
 
 
 def _not_its_own(does: str, event: Event, view: View) -> Iterator[str]:
-    """Check the member id and the epoch of a request for offsets; yields what is wrong."""
+    """Check the member id and the epoch of a request for offsets; yields the faults."""
     body = event.body or {}
     epoch, member_id = body["generationIdOrMemberEpoch"], body["memberId"]
     if epoch not in view.epochs and view.knows_epochs and event.connection == view.last_connection:

@@ -1,4 +1,4 @@
-"""Many schedules on one client, and the shortest schedule for each rule that is broken."""
+"""Many schedules on one client, and the shortest schedule for each broken rule."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Play = Callable[[Setup, Sequence[Json]], Judged]
 
 @dataclass(frozen=True, slots=True)
 class BrokenRule:
-    """A rule that is broken: the origin of the schedule that showed it, the shortest schedule of which it is
-    broken, and what was seen in a run of that."""
+    """A broken rule: the origin of the schedule that broke it, the shortest schedule that breaks it, and the
+    events of a run of that."""
 
     origin: Origin
     breach: Breach
@@ -30,9 +30,10 @@ class BrokenRule:
 
 @dataclass(slots=True)
 class Result:
-    """`counts` says how often each rule had something to judge; `found` has the rules that are broken,
-    `unsure` those that broke in a run of an agent and not in each repetition; `missing` is what the client
-    does not have; `not_driven` counts the actions of traces that no step of a schedule brings about."""
+    """The result of all schedules. `counts` has the number of times that each rule had something to judge;
+    `found` has the broken rules, `unsure` those that broke in a run of an agent and not in each repetition;
+    `missing` are the abilities that the client does not have; `not_driven` counts the actions of traces that
+    no step of a schedule brings about."""
 
     schedules: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -69,7 +70,7 @@ def shortest(play: Play, broken: BrokenRule) -> BrokenRule:
 
 
 def rows(result: Result) -> list[list[str]]:
-    """A row for each rule: requirement, name, verdict and how often it was judged."""
+    """A row for each rule: requirement, name, verdict and the number of times that it was judged."""
     table = []
     for rule in RULES:
         count = result.counts[rule.__name__]
@@ -79,7 +80,7 @@ def rows(result: Result) -> list[list[str]]:
 
 
 def left_out(result: Result) -> str:
-    """The sentence about rules that this client cannot be judged by; "" where there are none."""
+    """The sentence about rules by which this client cannot be judged; "" where there are none."""
     names = [rule.__name__ for rule in RULES if rule.needs & result.missing]
     if not result.missing:
         return ""
@@ -88,7 +89,7 @@ def left_out(result: Result) -> str:
 
 
 def lines(broken: BrokenRule) -> list[str]:
-    """A finding in lines: the sentence of its rule, what happened, and the schedule."""
+    """A finding in lines: the sentence of its rule, the events, and the schedule."""
     rule = next(rule for rule in RULES if rule.__name__ == broken.breach.rule)
     configured = f"instance id {broken.setup.instance or 'none'}, auto-commit "
     configured += "on" if broken.setup.auto_commit else "off"
@@ -111,7 +112,8 @@ def _word(value: object) -> str:
 
 
 def to_json(client: str, result: Result, more: Callable[[BrokenRule], Json]) -> Json:
-    """The result for `--json`; `more` gives the rest of a finding: how to see it again, and its messages."""
+    """The result for `--json`; `more` gives the rest of a finding: the command that repeats it, and its
+    messages."""
     return {
         "client": client,
         "schedules": result.schedules,

@@ -1,4 +1,4 @@
-"""Schedules by where they come from: a seed, a trace of a closed model, or a file."""
+"""Schedules by their origin: a seed, a trace of a closed model, or a file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def of_findings(paths: Sequence[Path]) -> list[Schedule]:
 
 
 def _findings(file: Path) -> Sequence[Json]:
-    """Finding objects of a file, of which each has a schedule."""
+    """Finding objects of a file, each of which has a schedule."""
     try:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -119,7 +119,7 @@ def _problem(finding: Json) -> str:
 
 
 def _problem_of_step(number: int, step: Any) -> str:
-    """The first thing that is wrong with a step; "" where it is one."""
+    """The first fault of a step; "" for a valid step."""
     if not isinstance(step, dict) or step.get("do") not in STEPS:
         return f'step {number + 1} is {json.dumps(step)}; a step has "do": one of {", ".join(STEPS)}'
     fields = STEPS[step["do"]]

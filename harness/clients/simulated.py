@@ -21,7 +21,7 @@ _NAMES: Final = {"on_partitions_revoked": "revoked", "on_partitions_assigned": "
 _CLIENT: Final = {"id": "client", "host": "/127.0.0.1"}
 _SETTLE_INTERVALS: Final = 12
 Make = Callable[[Consumer], Machine]
-"""Makes the member of a process."""
+"""A function that makes the member of a process."""
 
 
 def topic_ids() -> dict[str, str]:
@@ -66,7 +66,7 @@ class Simulation:
         )
 
     def run(self, steps: Sequence[Json]) -> None:
-        """Do the steps, end the faults, wait until everything is settled, and close."""
+        """Do the steps, end the faults, wait until all activity has ended, and close."""
         for step in steps:
             self._do(step)
         self.front.faults.clear()
@@ -190,7 +190,7 @@ class Simulation:
             self.front.tick()
 
     def _pump(self) -> None:
-        """Deliver what is due, let the application poll, send what is to be sent; until nothing happens."""
+        """Deliver due messages, let the application poll, send due requests; until nothing happens."""
         while self._member is not None and self._pump_once(self._member):
             pass
 

@@ -1,9 +1,9 @@
-"""The client's view of a group as a list of events, in the order in which the harness saw them.
+"""The client's view of a group as a list of events, in the order in which the harness received them.
 
-Requests arrive at the coordinator and callbacks arrive from the application: two channels. An event of one
-channel that was seen before an event of the other one did not have to happen before it. A callback is a gate:
-the application stays in it until the harness releases it, so what is seen before the release happened before
-the callback ended.
+Requests arrive at the coordinator and callbacks arrive from the application: these are two channels. An event
+of one channel that was received before an event of the other one need not have happened before it. A callback
+is a gate: the application stays in it until the harness releases it, so that every event received before the
+release happened before the callback ended.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ OFFSET_FETCH: Final = "OffsetFetch"
 CALLBACKS: Final = "callbacks"
 ERRORS: Final = "errors"
 ABILITIES: Final = frozenset({CALLBACKS, ERRORS, "commit", "positions", "subscribe"})
-"""The parts that a client may have: callbacks that hold the client, errors that reach the application,
-commits of the application, positions of what it read, and subscriptions that change."""
+"""The abilities that a client may have: callbacks that hold the client, errors that reach the application,
+commits of the application, positions of consumed records, and subscriptions that change."""
 
 NONE: Final = 0
 NOT_COORDINATOR: Final = 16
@@ -68,9 +68,9 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The configuration of the client under test; times in milliseconds. `window_ms` is the time after which
-    a thing that is due and has not happened is missing. `slack_ms` is what a client may need beside its
-    heartbeats: to connect again, to pause after an error. With `wire` the client is another process: that it
-    has taken in a release or an answer is known only from what it does next."""
+    a due event that has not happened is missing. `slack_ms` is the time that a client may need beside its
+    heartbeats: to connect again, to pause after an error. With `wire` the client is another process: only its
+    next action shows that it has received a release or an answer."""
 
     interval_ms: int = 1_000
     session_ms: int = 8_000

@@ -1,8 +1,8 @@
 """Schedules from traces of closed models of consumer groups (`ClosedGroup.tla`).
 
-The member that acts most in a trace is the client under test. Other members are those that the harness plays.
-Each action of the trace becomes the steps that bring it about; what only the client decides, such as when to
-send a heartbeat, becomes time in which the client may do so. Actions that no step brings about are left out
+The member that acts most in a trace is the client under test. The harness plays the other members. Each
+action of the trace becomes the steps that bring it about; a decision that only the client makes, such as the
+time of a heartbeat, becomes time in which the client may act. Actions that no step brings about are left out
 and counted.
 """
 
@@ -30,13 +30,13 @@ _CRASHES: Final = frozenset({"Crash", "CrashSending"})
 _TIMEOUTS: Final = frozenset({"SessionTimeout", "RebalanceTimeout"})
 _SENDS: Final = _JOINS | {"Heartbeat"}
 _REQUEST: Final[Json] = {"do": "wait", "ms": 1_000}
-"""Time for a heartbeat and its answer: an interval of `Setup`."""
+"""The time for a heartbeat and its answer: an interval of `Setup`."""
 _SHORT: Final[Json] = {"do": "wait", "ms": 300}
 
 
 def schedules(paths: Sequence[Path]) -> tuple[list[Schedule], Counter[str]]:
-    """A schedule for each trace of a closed model of consumer groups below these paths, and how often an
-    action was left out. ConformError (exit 2) where there is no such trace."""
+    """A schedule for each trace of a closed model of consumer groups below these paths, and the number of
+    times that each action was left out. ConformError (exit 2) where there is no such trace."""
     drawn, left_out = list[Schedule](), Counter[str]()
     for path in trace_files(paths):
         trace = read_trace(path)
@@ -67,7 +67,7 @@ def _step(state: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Making:
-    """The steps of a schedule, as they are made of the states of a trace."""
+    """The steps of a schedule while they are made from the states of a trace."""
 
     def __init__(self, trace: Trace, member: str) -> None:
         self.left_out = Counter[str]()
@@ -87,7 +87,7 @@ class _Making:
         """Add the steps of an action of the client under test; tell if there are any."""
         action = step["action"]
         if not self._running and action not in _JOINS:
-            return bool(action == "Start")  # the process starts when it joins
+            return bool(action == "Start")  # the process starts when the member joins
         client = state["clients"][self._member]
         if action in _SENDS:
             self._sends(step, client, later)
@@ -109,7 +109,7 @@ class _Making:
         elif action in _TIMEOUTS:
             self._add({"do": "remove"})
         else:
-            return bool(action in ("LoseResponse", "Start"))  # the loss was added before the request; it runs
+            return bool(action in ("LoseResponse", "Start"))  # the loss was added before
         return True
 
     def _sends(self, step: Mapping[str, Any], client: Mapping[str, Any], later: Sequence[Any]) -> None:
@@ -130,7 +130,7 @@ class _Making:
             self._add(*stale, {"do": "commit"}, _SHORT)
 
     def _subscribes(self, client: Mapping[str, Any]) -> None:
-        """Change the topics; to another topic where the new subscription is none that the client can have."""
+        """Change the topics; to another topic where the client cannot have the new subscription."""
         topics = _topics(client["subscription"])
         if topics == self._topics:
             topics = ["bar"] if topics != ["bar"] else ["foo"]
@@ -138,8 +138,8 @@ class _Making:
         self._add({"do": "subscribe", "topics": topics})
 
     def _other(self, step: Mapping[str, Any], state: Mapping[str, Any], later: Sequence[Any]) -> bool:
-        """Add a join or a leave of another member, which the harness plays; its other actions go by
-        themselves."""
+        """Add a join or a leave of another member, which the harness plays; its other actions need no
+        step."""
         action, name = step["action"], step["member"]
         comes = action in _JOINS and step["response"]["error"] == "NONE" and name not in self._ghosts
         goes = action in _LEAVES | _TIMEOUTS | _CRASHES and name in self._ghosts
@@ -149,7 +149,7 @@ class _Making:
         return bool(comes or goes or action in _SENDS | {"ReceiveResponse", "FinishRevocation", "Start"})
 
     def _group(self, step: Mapping[str, Any], state: Mapping[str, Any], later: Sequence[Any]) -> bool:
-        """Add what happens to the group or its topics."""
+        """Add an event of the group or its topics."""
         match step["action"]:
             case "AddPartitions" if self._running:
                 self._add({"do": "grow"}, _REQUEST)

@@ -1,4 +1,5 @@
-"""The state of a client from event to event: the assignments told, the partitions in use, the last report."""
+"""The state of a client from event to event: the assignments in its answers, the partitions in use, the last
+report."""
 
 from __future__ import annotations
 
@@ -23,47 +24,47 @@ class View:
     old_ids: set[str] = field(default_factory=set)
     """Member ids of earlier processes."""
     epochs: set[int] = field(default_factory=set)
-    """Member epochs that answers told since the last join was seen."""
+    """The member epochs in answers since the last join was received."""
     joined: bool = False
-    """Was a heartbeat answered with an epoch above 0, and nothing since that ends the membership?"""
+    """Tell if a heartbeat was answered with an epoch above 0, and no event since has ended the membership."""
     assigned: Partitions = NOTHING
     """The last assignment in an answer."""
     ever_assigned: set[str] = field(default_factory=set)
-    """Partitions of all answers since the last join, but for those acknowledged as given up."""
+    """Partitions of all answers since the last join, without those that were acknowledged as given up."""
     before: set[str] = field(default_factory=set)
     """Partitions that answers gave to the incarnation before, until the join is answered."""
     given: set[str] = field(default_factory=set)
-    """Announced by `assigned`, and no released callback has taken them back."""
+    """Partitions that `assigned` announced and no released callback has taken back."""
     using: set[str] = field(default_factory=set)
     """Partitions of `given` whose callback `assigned` was released."""
     shown: set[str] = field(default_factory=set)
     """The part of `given` that the client has reported since."""
     ended: set[str] = field(default_factory=set)
-    """Taken back by a released callback, and not given since."""
+    """Partitions that a released callback took back, and that were not given since."""
     running: Event | None = None
     in_flight: dict[int, Event] = field(default_factory=dict)
     confirmed: bool = False
-    """Has a heartbeat with an epoch above 0 come since the last join? Then its answer has arrived."""
+    """Tell if a heartbeat with an epoch above 0 has come since the last join: then its answer has arrived."""
     last_connection: int = 0
     reported: Partitions | None = None
     subscribed: frozenset[str] = NOTHING
     giving_up: bool = False
-    """Has the application closed or unsubscribed?"""
+    """Tell if the application has closed or unsubscribed."""
     fatal: bool = False
     up: bool = False
 
     @property
     def certainly_used(self) -> set[str]:
-        """The part of `using` that the client knows of; on a wire only what it has reported."""
+        """The part of `using` that the client certainly knows; over a wire only the reported partitions."""
         return self.using & self.shown if self.setup.wire else self.using
 
     @property
     def knows_epochs(self) -> bool:
-        """Have the answers that told `epochs` certainly arrived?"""
+        """Tell if the answers with `epochs` have certainly arrived."""
         return self.joined and (self.confirmed or not self.setup.wire)
 
     def owned(self, body: Json) -> Partitions | None:
-        """The partitions that a heartbeat reports; None where it says nothing."""
+        """The partitions that a heartbeat reports; None where the field is left out."""
         topics = body.get("topicPartitions")
         return None if topics is None else partitions_of(topics, self.names)
 
@@ -90,7 +91,7 @@ class View:
         if owned is not None:
             self.reported = owned
             self.shown = (self.shown | owned) & self.given
-            # what the last answer tells is about to be given once more
+            # the partitions of the last answer are about to be given once more
             self.ever_assigned -= self.ended - owned - self.assigned
 
     def _answer(self, event: Event) -> None:

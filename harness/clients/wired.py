@@ -46,7 +46,8 @@ class Served(Protocol):
 Serve = Callable[
     [Setup, dict[str, str], dict[str, int], Callable[[], int], Callable[[Partitions], None]], Served
 ]
-"""Makes one: setup, names of topics by id, partitions by topic, the time in ms, who hears of fetches."""
+"""A function that makes one: setup, names of topics by id, partitions by topic, the time in ms, and the
+listener of fetches."""
 
 
 def on_wire(setup: Setup, times: float = 1.0) -> Setup:
@@ -63,7 +64,7 @@ def on_wire(setup: Setup, times: float = 1.0) -> Setup:
 
 @dataclass
 class WiredRun:
-    """One run of an agent. `wanted`: end as soon as this rule is broken; `times`: all times as long."""
+    """One run of an agent. `wanted`: end as soon as this rule is broken; `times`: the factor of all times."""
 
     serve: Serve
     command: Sequence[str]
@@ -93,7 +94,7 @@ class WiredRun:
         return int((time.monotonic() - self._began) * 1000)
 
     async def run(self, steps: Sequence[Json]) -> Judged:
-        """Do the steps, end the faults, wait until everything is settled, and close. AgentFailed."""
+        """Do the steps, end the faults, wait until all activity has ended, and close. AgentFailed."""
         await self._served.start()
         ticks = asyncio.create_task(self._tick())
         try:
@@ -119,7 +120,7 @@ class WiredRun:
         return self.wanted is not None and self.wanted in self._judged().broken()
 
     async def _tick(self) -> None:
-        """Let the other members go on; note where this machine was too busy to run even this."""
+        """Let the other members go on; note the times at which this machine was too busy to run even this."""
         while True:
             due_ms = self._now_ms() + self.wired.interval_ms // 2
             await asyncio.sleep(self.wired.interval_ms / 2000)
@@ -195,7 +196,7 @@ class WiredRun:
         return any(one.api == HEARTBEAT for one in self.front.timeline[known:])
 
     async def _crash(self) -> None:
-        """All that the process sent is read before it counts as gone."""
+        """Kill the process; all its output is read before it counts as gone."""
         assert self._agent is not None
         self._tell(do="crash")
         await self._agent.end(kill=True)
@@ -212,7 +213,8 @@ class WiredRun:
         self._agent.tell(**command)
 
     def _release(self) -> None:
-        """The release is noted before it is sent: all that was seen before happened in the callback."""
+        """Release a callback. The release is noted before it is sent: all events received before it happened
+        in the callback."""
         if self._running is not None:
             event, self._running = self._running, None
             self._note("released", name=event.name, partitions=event.partitions)
@@ -225,7 +227,7 @@ class WiredRun:
         await self._until(lambda: False, seconds)
 
     async def _until(self, done: Callable[[], bool], longest_s: float) -> bool:
-        """Let time pass until that is so; the answer: is it?"""
+        """Let time pass until the condition holds; tell if it does."""
         end = time.monotonic() + longest_s
         while not done():
             await self._look()
@@ -237,7 +239,7 @@ class WiredRun:
         return True
 
     async def _look(self) -> None:
-        """See whether the agent has ended, as it does after `closed`."""
+        """Check if the agent has ended, as it does after `closed`."""
         agent = self._agent
         if agent is None:
             return
@@ -254,7 +256,8 @@ class WiredRun:
             self._agent = self._running = None
 
     async def _settle(self) -> None:
-        """End the faults; wait for some intervals, and longer only if the client is not where it must be."""
+        """End the faults; wait for some intervals, and longer only while the client is not where it must
+        be."""
         self.front.faults.clear()
         self._released = True
         interval_s = self.wired.interval_ms / 1000
@@ -267,7 +270,7 @@ class WiredRun:
             await self._pass(interval_s)
         self._note("settled")
 
-    # Events that are heard
+    # Received events
 
     def _hear(self, event: Json) -> None:
         name = event["event"]
@@ -279,7 +282,7 @@ class WiredRun:
                 self._agent.failure = AgentFailed(sentence, ENGINE_FAILED)
         if name in _CALLBACKS:
             partitions = frozenset(event["partitions"])
-            if not partitions:  # librdkafka announces these, too; nothing can be wrong in one
+            if not partitions:  # librdkafka announces these, too; they cannot break a rule
                 self._tell(do="release")
                 return
             self._running = Event(self._now_ms(), "callback", name=name, partitions=partitions)
@@ -298,7 +301,8 @@ class WiredRun:
             self._ended_well = True
 
     def _saw_fetch(self, partitions: Partitions) -> None:
-        """Only what changed hands a window ago or earlier: then the fetch was certainly sent after it."""
+        """Note a fetch of partitions that changed hands a window ago or earlier: such a fetch was certainly
+        sent after the change."""
         before_ms = self._now_ms() - self.wired.window_ms
         certain = frozenset(one for one in partitions if self._changed.get(one, 0) <= before_ms)
         if certain and certain != self._fetched:
@@ -307,5 +311,5 @@ class WiredRun:
 
 
 _NEEDS: Final = {"release": CALLBACKS, "consume": "positions"}
-"""Needs of steps, where they have another name."""
+"""The abilities that steps need, where these have another name."""
 _APPLICATION: Final = frozenset({"start", "subscribe", "commit", "consume", "close", "crash", "release"})

@@ -1,12 +1,13 @@
 r"""Arms of a specification: the expressions that an evaluation may leave out.
 
-TLC evaluates an expression in one piece, but for these parts: the body of a definition, the sides of IF, the
-values of CASE, what comes after the first operand of /\ and \/, the right side of =>, and the body of a
-quantifier, a set, a function or CHOOSE. Each is an arm. If all arms are reached, so is each expression.
+TLC evaluates an expression in one piece, except for these parts: the body of a definition, the sides of IF,
+the values of CASE, the operands of /\ and \/ after the first, the right side of =>, and the body of a
+quantifier, a set, a function or CHOOSE. Each of them is an arm. If all arms are reached, so is each
+expression.
 
-SANY, the parser of TLC's jar, says where they are: it writes the tree of a module as XML. Three kinds of
+SANY, the parser of TLC's jar, gives their places: it writes the tree of a module as XML. Three kinds of
 definitions have no arms: temporal formulas, tuples such as `vars`, whose form TLC reads, and constants with
-what they use, since TLC computes these before the search, and a configuration may name them.
+their parts, since TLC computes these before the search, and a configuration may name them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ WORDS: Final = {
     "$SubsetOf": "the condition of a set",
     "$FcnConstructor": "the values of a function",
 }
-"""Operator of the parent, and the operand's number where that matters -> what people call the arm."""
+"""Operator of the parent, and the operand's number where that matters -> the word for the arm."""
 _LATER: Final = ("$ConjList", "$DisjList", "\\land", "\\lor", "=>")
 _TEMPORAL: Final = 3
 
@@ -73,7 +74,8 @@ class Extent:
 
 
 def extents(module: Path, limits: Limits, libraries: Sequence[Path] = ()) -> list[Extent]:
-    """The definitions with arms, of a module and of all that it uses in its folder and in `libraries`.
+    """The definitions with arms, of a module and of all modules that it uses in its folder and in
+    `libraries`.
 
     EngineError if SANY cannot read the module.
     """
@@ -122,7 +124,8 @@ class _Tree:
         }
 
     def extents(self) -> list[Extent]:
-        """The definitions of all modules, without those of LET, which are in what is around them."""
+        """The definitions of all modules, without those of LET, which belong to the definition around
+        them."""
         defined = {
             uid: node
             for uid, node in self.nodes.items()
@@ -142,7 +145,7 @@ class _Tree:
         return sorted(by_place.values())
 
     def _constants(self, defined: dict[str, Element]) -> set[str]:
-        """The definitions that TLC computes before the search, and what these use."""
+        """The definitions that TLC computes before the search, and those that these use."""
         waiting = [
             uid
             for uid, node in defined.items()
@@ -170,7 +173,7 @@ class _Tree:
                 yield Arm(module, place[1], place[2], name, WORDS[what])
 
     def _parts(self, node: Element) -> Iterator[tuple[str, Element]]:
-        """Each expression below a node that may be left out."""
+        """Each expression below a node that an evaluation may leave out."""
         if node.tag == "LetInNode":
             for reference in node.findall("opDefs/*"):
                 local = self.nodes[reference.findtext("UID", "")]

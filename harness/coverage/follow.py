@@ -1,6 +1,6 @@
-"""Measure which arms the states of traces reach, where their model is too large to run to its end.
+"""Measure the arms that the states of traces reach, where their model is too large to run to its end.
 
-TLC checks a copy of the model that goes on from the states of the traces alone: each arm of the actions and
+TLC checks a copy of the model that goes on only from the states of the traces: each arm of the actions and
 properties is evaluated in these states, and in no others.
 """
 
@@ -41,7 +41,8 @@ def traces_by_model(folder: Path) -> Traces:
 def follow(
     entry: Entry, traces: Sequence[Trace], reached: Reached, limits: Limits, progress: Progress
 ) -> int:
-    """Add what a begun model reaches in the states of its traces; returns how many arms nothing had reached.
+    """Add the arms that a begun model reaches in the states of its traces; the number of arms that nothing
+    had reached before.
 
     The model's figures are not compared: the copy has other states. EngineError if TLC or SANY fails.
     """

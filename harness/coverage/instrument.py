@@ -1,4 +1,4 @@
-"""Modules in which each arm tells TLC that it was reached.
+"""Modules in which each arm reports to TLC that it was reached.
 
 An arm `e` becomes `(IF ArmReached(7) THEN (e) ELSE FALSE)`. Bullets of lists are read by their columns, so
 each word of the module keeps its column; only lines are added.
@@ -22,7 +22,7 @@ ArmReached(number) ==
   IF TLCGet(number) THEN TRUE ELSE TLCSet(number, TRUE) /\\ PrintT(<<"arm", number>>)
 ====
 """
-"""The module that the others use: TLC's register of an arm is set, and the number is printed once."""
+"""The module that the others use: it sets TLC's register of an arm, and prints the number once."""
 FIRST_TEXT: Final = f"""---- MODULE {FIRST} ----
 LOCAL INSTANCE {MODULE}
 ASSUME NoArmReached(%d)
@@ -37,7 +37,7 @@ _HEADER: Final = re.compile(r"^-{4,}.*MODULE.*$", re.MULTILINE)
 
 
 def instrumented(text: str, arms: Mapping[Arm, int]) -> str:
-    """The module's text, in which each of these arms of its own reports its number."""
+    """The module's text, in which each of the given arms reports its number."""
     begins: dict[Place, list[int]] = {}
     ends: dict[Place, int] = {}
     for arm in sorted(arms, key=lambda one: (one.begin, tuple(-place for place in one.end))):
@@ -64,7 +64,7 @@ def as_root(text: str) -> str:
 
 
 def _padded(line: str, begin: int, end: int) -> str:
-    """The part of a line between two columns, where it stood."""
+    """The part of a line between two columns, at its place."""
     return " " * (begin - 1) + line[begin - 1 : end - 1]
 
 

@@ -1,4 +1,4 @@
-"""Measure which arms models reach: TLC checks a copy of each model whose arms report themselves."""
+"""Measure the arms that models reach: TLC checks a copy of each model whose arms report themselves."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _FIRST_S: Final = 10.0
 
 @dataclass
 class Reached:
-    """The arms of a specification that are known so far, and the first model that reached each.
+    """The known arms of a specification, and the first model that reached each.
 
-    `models` are the models that ran to their end; `begun` those that were stopped, with the seconds that they
-    ran: what they reached counts, and what they would have reached is not known. `idle` are those that did
-    not have to run, as each of their arms had been reached before. `followed` are begun models that went on
-    from the states of their traces, with how many traces that were.
+    `models` are the models that ran to their end; `begun` those that were stopped, with their seconds: the
+    arms that they reached count, and the rest is not known. `idle` are models that did not have to run,
+    because each of their arms had been reached before. `followed` are begun models that went on from the
+    states of their traces, with the number of traces.
     """
 
     extents: set[Extent] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Reached:
     followed: dict[str, int] = field(default_factory=dict)
 
     def add(self, extents: Sequence[Extent]) -> None:
-        """Add definitions. A definition may have arms in some models only: constants use it in the others."""
+        """Add definitions. A definition may have arms in some models only: in the others constants use it."""
         known = {(one.module, one.first): one for one in self.extents}
         for extent in extents:
             before = known.get((extent.module, extent.first))
@@ -48,7 +48,7 @@ class Reached:
             self.extents.add(extent)
 
     def forget(self, models: Collection[str]) -> None:
-        """Remove what these models have reached, so that they are measured again."""
+        """Remove all arms that these models have reached, so that the models are measured again."""
         self.by = {arm: name for arm, name in self.by.items() if name not in models}
         self.models = [name for name in self.models if name not in models]
         self.begun = {name: seconds for name, seconds in self.begun.items() if name not in models}
@@ -61,7 +61,7 @@ class Reached:
 
 
 def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) -> int:
-    """Add what a model reaches; returns the number of arms that it is the first to reach.
+    """Add the arms that a model reaches; the number of arms that it is the first to reach.
 
     A model whose arms have all been reached does not run. A model that does not end in the limit's seconds is
     a begun one. EngineError if TLC or SANY fails, or if the copy gives other figures than the manifest has,
@@ -89,9 +89,9 @@ def measure(entry: Entry, reached: Reached, limits: Limits, progress: Progress) 
 def _new(
     entry: Entry, model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress
 ) -> tuple[list[Arm], bool]:
-    """The arms that the model reaches, of those that are wanted; and True if the model ran to its end.
+    """The arms that the model reaches, of the wanted ones; and True if the model ran to its end.
 
-    To count an arm costs time wherever it is evaluated. A first run of a few seconds finds most of those that
+    To count an arm costs time at each evaluation. A first run of a few seconds finds most of the arms that
     are evaluated often; the whole run counts only the others.
     """
     brief = min(_FIRST_S, limits.timeout or _FIRST_S)
@@ -109,7 +109,7 @@ def _new(
 def _run(
     model: Model, wanted: Sequence[Arm], limits: Limits, progress: Progress
 ) -> tuple[set[Arm], Result | None]:
-    """The arms that were reached, and the result; None if the time ran out."""
+    """The reached arms, and the result; None if the time ran out."""
     with tempfile.TemporaryDirectory(prefix="conform-coverage-") as name:
         folder = Path(name)
         copy = write_copy(model, dict(enumerate(wanted, start=1)), folder)

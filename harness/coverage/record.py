@@ -1,7 +1,7 @@
 """Recorded coverage: `Coverage.json` beside the evidence of the models.
 
-The record has each definition with arms, by its text: an edited definition, also of its comments, counts as
-not measured until `conform coverage --record-evidence` measures the definition anew.
+The record has each definition with arms, by its text: an edited definition, also with an edited comment,
+counts as not measured until `conform coverage --record-evidence` measures the definition anew.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NAME: Final = "Coverage.json"
 
 @dataclass(frozen=True)
 class Recorded:
-    """Coverage with what it was measured with.
+    """Coverage with the conditions of its measurement.
 
-    `reached` has the definitions of today's text. `models` are the models that were asked, those that had
-    nothing to add included; `changed` are definitions (module, name) whose text is no longer what was
-    measured, `edited` the modules that say something else than then, comments apart.
+    `reached` has the definitions of today's text. `models` are all models of the measurement, also those that
+    added nothing; `changed` are definitions (module, name) whose text has changed since, `edited` the modules
+    that have changed since, comments apart.
     """
 
     version: str
@@ -70,7 +70,7 @@ def write_record(path: Path, reached: Reached, specification: Path) -> None:
 
 
 def read_record(path: Path, specification: Path) -> Recorded:
-    """Read a record for the specification as it is now. ConformError if the file is missing or no record."""
+    """Read a record for the specification as it is now. ConformError if the file is missing or malformed."""
     if not path.is_file():
         raise ConformError(
             f"There is no {path}: conform coverage --record-evidence measures all models, and makes it."
@@ -106,7 +106,7 @@ def read_record(path: Path, specification: Path) -> Recorded:
 
 
 def _arm_json(arm: Arm, first: int, numbers: dict[str, int], reached: Reached) -> list[int | str]:
-    """Lines from the definition's first, columns, what the arm is, the number of the model or -1."""
+    """Lines from the definition's first, columns, the word for the arm, the number of the model or -1."""
     number = numbers[reached.by[arm]] if arm in reached.by else -1
     return [arm.begin[0] - first, arm.begin[1], arm.end[0] - first, arm.end[1], arm.what, number]
 
@@ -117,7 +117,7 @@ def _arm(module: str, name: str, first: int, *raw: Any) -> Arm:
 
 
 def _find(lines: Sequence[str], name: str, length: int, text: str) -> int | None:
-    """The line on which the definition begins; None if it is not there as it was."""
+    """The line on which the definition begins; None if its text is not there any more."""
     begins = re.compile(rf"(?:LOCAL\s+)?{re.escape(name)}\b")
     return next(
         (

@@ -1,13 +1,13 @@
 """The steps of a model, in a form in which those of two versions can be compared.
 
-A step takes a state and an input to an outcome. The *state* is all variables but `step` and what a model has
-beside it (`BESIDE`). The *input* is the action with its parameters: all of these that is no answer (of a
-request its kind, not what the state makes of it: `ONE_REQUEST`). The *outcome* is the response and the state
-after it; `branch`, the way through the specification's text, is no behaviour. In a specification without
-`step` the input is TLC's name of the action, and there is no response.
+A step takes a state and an input to an outcome. The *state* has all variables except `step` and those beside
+it (`BESIDE`). The *input* is the action with its parameters: all fields that are no answer (for a request its
+kind, not its meaning in this state: `ONE_REQUEST`). The *outcome* is the response and the state after it;
+`branch`, the way through the specification's text, is no behaviour. In a specification without `step` the
+input is TLC's name of the action, and there is no response.
 
-Values are numbered, the same in both versions: equal numbers are equal values, whatever order TLC printed
-their parts in.
+Values are numbered, the same in both versions: equal numbers are equal values, in whatever order TLC printed
+their parts.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from harness.values import State, Value
 
 STEP: Final = "step"
 OUTCOME: Final = ("response", "branch")
-"""The fields of `step` that say what came out."""
+"""The fields of `step` that belong to the outcome."""
 BESIDE: Final = {
     "admin": ("listed", "shown", "own"),
     "clientStep": ("compute", "told"),
 }
-"""Variables that say of the last step what `step` has no field for; of each, the fields that are answers."""
+"""Variables with facts about the last step for which `step` has no field; for each, the fields that are
+answers."""
 ONE_REQUEST: Final = {
     action: "heartbeat" for action in ("Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily")
 }
-"""Actions that are one request, told apart by the state that it meets."""
+"""Actions that are one request; the state that the request meets decides which action it is."""
 FETCH: Final = "OffsetFetch"
-"""The action whose `offset` is what was answered (O1)."""
+"""The action whose `offset` is the answer (O1)."""
 
 _NODE = re.compile(r'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(,style = filled)?')
 _EDGE = re.compile(r"(-?\d+) -> (-?\d+)[ ;]")
@@ -59,8 +60,8 @@ Outcome: TypeAlias = tuple[Number, Number]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step by numbers: the value of `step` (or the name of the action), the state after it, and what is
-    compared of both."""
+    """One step by numbers: the value of `step` (or the name of the action), the state after it, and the
+    compared part of both."""
 
     label: Number
     after: Number
@@ -68,7 +69,7 @@ class Step:
 
 
 class Numbers:
-    """Numbers for values and for tuples of numbers; equal ones have the same."""
+    """Numbers for values and for tuples of numbers; equal values have the same number."""
 
     def __init__(self) -> None:
         self._number: dict[Any, Number] = {}
@@ -85,8 +86,8 @@ class Numbers:
 
 
 class Space:
-    """The variables by which both versions are compared, without the fields that are left out.
-    `left_out` names all that is not compared.
+    """The variables by which both versions are compared, without the fields that are left out. `left_out`
+    names everything that is not compared.
 
     The versions are read in two threads, each holding `lock`. `without` are paths like
     `group.members.*.sent`; a `*` stands for every argument of a function.
@@ -117,7 +118,7 @@ class Space:
         return self._states(tuple(sorted(values.items())))
 
     def compared(self, state: Number) -> Number:
-        """The number of what is compared of a state."""
+        """The number of the compared part of a state."""
         if state not in self._parts:
             values = dict(self._states.value(state))
             part = tuple((name, self._strip(name, values[name])) for name in self._compared)
@@ -125,7 +126,7 @@ class Space:
         return self._parts[state]
 
     def read(self, state: Number) -> State:
-        """A state without its step, or what is compared of one."""
+        """A state without its step, or the compared part of a state."""
         return frozendict({name: self.values.value(value) for name, value in self._states.value(state)})
 
     def input(self, number: Number) -> Number:
@@ -175,7 +176,7 @@ class Behaviours:
     """The state graph of one version within its bounds: its states with their steps by input.
 
     Keys of `steps` are the states within the bounds, whose steps are all known. The state after a step may be
-    one step beyond them. `has_step` is whether the specification says what its last step was.
+    one step beyond them. `has_step` tells if the specification records its last step.
     """
 
     model: Model
@@ -196,7 +197,7 @@ class Behaviours:
         return sum(len(steps) for inputs in self.steps.values() for steps in inputs.values())
 
     def whole(self, state: Number, number: Number | None) -> State:
-        """A state as an engine would write it into a trace, with the step that led to it."""
+        """A state in the form of an engine's trace, with the step that led to it."""
         plain = self.space.read(state)
         if not self.has_step:
             return plain
@@ -209,7 +210,7 @@ class Behaviours:
 
 
 def parted(state: State) -> tuple[State, Value]:
-    """A whole state as the state and the step that led to it, with what is beside that."""
+    """A whole state, parted into the state and the step that led to it with the variables beside that."""
     beside = {name: state[name] for name in BESIDE if name in state}
     plain = frozendict({name: value for name, value in state.items() if name not in (STEP, *beside)})
     step = state.get(STEP, "")
@@ -219,7 +220,7 @@ def parted(state: State) -> tuple[State, Value]:
 def behaviours(
     model: Model, space: Space, *, limits: Limits, log: Path, progress: Progress = silent
 ) -> Behaviours:
-    """The state graph of a model, by TLC. ConformError for one that does not record its steps."""
+    """The state graph of a model, by TLC. ConformError for a model that does not record its steps."""
     result = Behaviours(model, space, has_step=STEP in declared_variables(model.module))
     if not result.has_step:
         _read_labels(result, limits, log, progress)
@@ -245,7 +246,7 @@ def behaviours(
 
 
 def _read_dump(read: Behaviours, dot: Path) -> int:
-    """Fill in what `harness.transitions.dump` wrote; how many nodes that is."""
+    """Read the output of `harness.transitions.dump`; the number of its nodes."""
     text = _Text(read.space)
     states: dict[int, Number] = {}
     leaves: dict[int, tuple[Number, Number]] = {}
@@ -274,7 +275,7 @@ def _read_dump(read: Behaviours, dot: Path) -> int:
 
 
 class _Text:
-    """Reads the label of a node; what was read of a variable before is remembered by its text."""
+    """A reader of node labels, which remembers each variable's value by its text."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
@@ -282,7 +283,7 @@ class _Text:
         self._known: dict[str, tuple[str, Number]] = {}
 
     def read(self, label: str) -> tuple[Number, Number, bool]:
-        """The number of the state without its step, that of the step, and whether the node is a leaf."""
+        """The number of the state without its step, that of the step, and True if the node is a leaf."""
         values: dict[str, Number] = {}
         leaf = False
         for chunk in label.removeprefix(r"/\\ ").split(_CONJUNCT):
@@ -340,19 +341,19 @@ def _answer(step: Value, beside: Collection[str]) -> Value:
 
 
 def input_part(name: str, value: Value) -> Value:
-    """The part of a variable beside `step` that is about the input."""
+    """The part of a variable beside `step` that belongs to the input."""
     assert isinstance(value, frozendict)
     return frozendict({field: item for field, item in value.items() if field not in BESIDE[name]})
 
 
 def answered(name: str, value: Value) -> Value:
-    """The part of that variable that is about the answer."""
+    """The part of that variable that belongs to the answer."""
     assert isinstance(value, frozendict)
     return frozendict({field: item for field, item in value.items() if field in BESIDE[name]})
 
 
 def _without(value: Value, path: Sequence[str]) -> Value:
-    """A value without the field at a path; where there is none, as it is."""
+    """A value without the field at a path; unchanged where there is no such field."""
     if not isinstance(value, frozendict):
         return value
     name, *rest = path

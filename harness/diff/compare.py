@@ -1,10 +1,10 @@
 """Steps that the second of two versions forbids, adds, or answers otherwise.
 
-Compared are the states that both versions reach within their bounds, input by input. An input is *changed*
-if each version has an outcome of it that the other has not. Outcomes that only the first version has are
-*forbidden* by the second; outcomes that only the second has are *added*: all outcomes of an input, or some
-where an input has several. Steps from states that one version alone reaches are consequences of these, and
-counted apart.
+The comparison covers the states that both versions reach within their bounds, input by input. An input is
+*changed* if each version has an outcome of it that the other has not. Outcomes that only the first version
+has are *forbidden* by the second; outcomes that only the second has are *added*: all outcomes of an input, or
+some where an input has several. Steps from states that only one version reaches are consequences of these,
+and counted apart.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Different:
 class Comparison:
     """Two versions of a model, compared.
 
-    `both` are the states that both reach (what is compared of them), with those of each version. `counts` are
+    `both` are the states that both reach (their compared part), with those of each version. `counts` are
     their inputs by action and kind, `different` those that are not the same. `initial_a` is the number of
-    initial states that only the first has.
+    initial states that only the first version has.
     """
 
     a: Behaviours
@@ -114,7 +114,7 @@ def _by_compared(behaviours: Behaviours) -> dict[Number, list[Number]]:
 
 
 def _steps(behaviours: Behaviours, states: list[Number]) -> dict[Number, dict[Outcome, Step]]:
-    """The steps from states that are compared as one, by input and outcome."""
+    """The steps from states with the same compared part, by input and outcome."""
     steps: dict[Number, dict[Outcome, Step]] = {}
     for state in states:
         for one, own in behaviours.steps[state].items():
@@ -125,7 +125,7 @@ def _steps(behaviours: Behaviours, states: list[Number]) -> dict[Number, dict[Ou
 
 
 class Ways:
-    """Shortest ways to states: by steps that both versions have where there is such a way."""
+    """Shortest ways to states, by steps that both versions have where there is such a way."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._space = comparison.space
@@ -145,7 +145,7 @@ class Ways:
         self._nearest_b = self._nearest(self._b)
 
     def common(self, state: Number) -> bool:
-        """Tell if steps of both versions lead to a state (what is compared of it)."""
+        """Tell if common steps of both versions lead to a state (its compared part)."""
         return state in self._common
 
     def length(self, state: Number) -> int:
@@ -153,7 +153,7 @@ class Ways:
         return len(self.to(state)[0]) - 1
 
     def to(self, state: Number) -> tuple[Way, Way]:
-        """The ways in the first and in the second version; the same one if there is one in both."""
+        """The ways in the first and in the second version; the same way if both have it."""
         if place := self._common.get(state):
             way = _back(self._both, place)
             return (
@@ -178,7 +178,7 @@ _Place: TypeAlias = tuple[Number, ...]
 _Observed: TypeAlias = tuple[Number, ...]
 """The value of `step` in one version, or in both."""
 _ReachedFrom: TypeAlias = dict[_Place, tuple[_Place, _Observed] | None]
-"""Every place that is reached, nearest first, with where it was reached from and by what."""
+"""Every reached place, nearest first, with its predecessor and the step from there."""
 
 
 def _search(

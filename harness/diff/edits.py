@@ -34,7 +34,8 @@ class Edit:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of the dialect that the versions choose otherwise, and what the specification says of it."""
+    """A constant of the dialect that the versions choose differently, with the specification's sentence about
+    it."""
 
     name: str
     sentence: str
@@ -44,7 +45,8 @@ class Constant:
 
 @dataclass(frozen=True)
 class Edits:
-    """All that differs in what two versions of the same models say. `configuration` are lines of a diff."""
+    """All differences between the texts of two versions of the same models. `configuration` are lines of a
+    diff."""
 
     definitions: tuple[Edit, ...]
     constants: tuple[Constant, ...]
@@ -71,7 +73,7 @@ def edits(a: Side, b: Side, models: Sequence[tuple[Model, Model]]) -> Edits:
 
 
 def _definitions(module: str, a: Path, b: Path) -> Iterator[Edit]:
-    """The edits of a module. One that a version does not have is there without definitions."""
+    """The edits of a module. A module that a version does not have counts as one without definitions."""
     texts_a, texts_b = (definitions(path) if (path := folder / module).is_file() else {} for folder in (a, b))
     for name in dict.fromkeys([*texts_a, *texts_b]):
         one, other = texts_a.get(name, []), texts_b.get(name, [])
@@ -82,7 +84,7 @@ def _definitions(module: str, a: Path, b: Path) -> Iterator[Edit]:
 
 
 def definitions(module: Path) -> dict[str, list[str]]:
-    """The lines of each definition of a module, comments aside; what stands before the first is of the name
+    """The lines of each definition of a module, comments aside; the text before the first one has the name
     "(declarations)"."""
     text = strip_comments(read_text(module, "The module"))
     places = [(match.start(), match[1]) for match in _DEFINITION.finditer(text)]
@@ -113,7 +115,7 @@ def _values(side: Side, model: Model) -> dict[str, tuple[str, str]]:
         return {}
     try:
         known = departures(side.folder)
-    except (ConformError, KeyError):  # an edit of these modules; its text is shown
+    except (ConformError, KeyError):  # an edit of these modules, whose text is shown
         return {}
     values = {one.name: (one.sentence, _tla(one.values[FORMS[operator].name])) for one in known}
     changed = side.dialect.changed if side.dialect else {}

@@ -1,4 +1,5 @@
-"""Differences of the same kind together: how many, which requirements they touch, the shortest example."""
+"""Differences of the same kind together: their number, the requirements that they touch, the shortest
+example."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ from harness.values import State
 ORDER: Final = (Kind.CHANGED, Kind.FORBIDDEN, Kind.ADDED)
 
 Signature: TypeAlias = tuple[Kind, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""Kind, action, ways through the text in each version, and what `Group.about` says."""
+"""Kind, action, ways through the text in each version, and the field `Group.about`."""
 
 
 @dataclass(frozen=True)
 class Came:
-    """Outcome of an input: the answer, and what the step changes, each with whether the other version
-    has it, too (`answered` of the answer). `trace` ends with this step."""
+    """The outcome of an input: the answer, and the changes of the step, each with a flag for the other
+    version (`answered` for the answer). `trace` ends with this step."""
 
     answer: str
     answered: bool
@@ -32,16 +33,16 @@ class Came:
     trace: Trace
 
     def words(self) -> str:
-        """In one line."""
+        """The outcome in one line."""
         effects = "; ".join(text for text, _ in self.effects)
         return f"{self.answer}: {effects}" if self.answer else effects
 
 
 @dataclass(frozen=True)
 class Example:
-    """The shortest way to a difference, and what comes out of the input there in each version.
+    """The shortest way to a difference, and the outcome of the input there in each version.
 
-    `way` is of the first version where `ways_differ`; it is empty where the initial state is the source.
+    `way` belongs to the first version where `ways_differ`; it is empty where the initial state is the source.
     """
 
     way: tuple[str, ...]
@@ -52,16 +53,17 @@ class Example:
 
     @property
     def ways_differ(self) -> bool:
-        """Tell if no way of steps that both have leads there."""
+        """Tell if no way of common steps leads there."""
         return self.way != self.way_b
 
 
 @dataclass(frozen=True)
 class Group:
-    """All differences of one kind: `count` inputs, in as many different states as `states` says.
+    """All differences of one kind: `count` inputs, in `states` different states.
 
-    `a` and `b` are the ways that the step goes through the text of the specification (branch and error),
-    `about` is what the outcomes differ in; of a step that one version alone has, what the step changes.
+    `a` and `b` are the ways of the step through the text of the specification (branch and error), `about` is
+    the field in which the outcomes differ; for a step that only one version has, the field that the step
+    changes.
     """
 
     kind: Kind
@@ -107,8 +109,8 @@ def _signature(comparison: Comparison, one: Different) -> Signature:
 
 
 def _about(comparison: Comparison, one: Different) -> set[str]:
-    """The aspects in which outcomes differ, or that a step of one version alone changes; where the members
-    differ, that alone."""
+    """The fields in which outcomes differ, or that a step of one version changes; where the members differ,
+    only the members."""
     value, read = comparison.space.values.value, comparison.space.read
     source_a, source_b = (states[0] for states in comparison.both[one.source])
     who = _who(value((one.a or one.b)[0].label))
@@ -148,7 +150,7 @@ def _who(step: Any) -> str:
 
 
 def _simplicity(comparison: Comparison, one: Different) -> tuple[int, str]:
-    """The order of examples that are equally short: the simplest input first."""
+    """The order of examples of the same length: the simplest input first."""
     request = input_of(comparison.space.values.value((one.a or one.b)[0].label), frozendict())
     return len(request), request
 
@@ -182,7 +184,7 @@ def _example(
 
 
 def _outcome(comparison: Comparison, before: State, step: Step) -> tuple[str, list[str]]:
-    """The answer, and what changes."""
+    """The answer, and the changes."""
     answer = answer_of(comparison.space.values.value(step.label))
     return answer, effects(parted(before)[0], comparison.space.read(step.after))
 

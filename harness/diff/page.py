@@ -1,4 +1,4 @@
-"""The page that a reviewer of a change reads: everything is in it, nothing is fetched."""
+"""The page for the reviewer of a change, as one file that fetches nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from harness.report.trace_sequence import sequence_of_trace
 
 _TEMPLATE: Final = "page.html.j2"
 _MOST: Final = 60
-"""Kinds of differences of a model that are on the page; the JSON has all."""
+"""The number of kinds of differences of a model on the page; the JSON has all."""
 _WIDE: Final = 110
-"""Letters of the words under a diagram; longer ones are cut."""
+"""The number of letters of the words under a diagram; longer texts are cut."""
 _CSS: Final = Path(__file__).parents[1] / "report" / "sequence.css"
 
 
@@ -86,7 +86,7 @@ def _group(number: int, group: Group) -> dict[str, Any]:
 
 
 def _diagram(example: Example) -> str:
-    """A sequence diagram of the way and what comes out in A, or in B alone; "" for other protocols."""
+    """A sequence diagram of the way and the outcome in A, or in B alone; "" for other protocols."""
     trace = (example.a or example.b)[0].trace
     if not is_known(trace):
         return ""

@@ -1,4 +1,4 @@
-"""Tell if each property of a model holds in a version of it: all of them, not only the first that fails."""
+"""Verdicts on all properties of a model in one version, not only on the first that fails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ID: Final = re.compile(r"\b[A-Z]\d{1,2}\b")
 
 @dataclass(frozen=True)
 class Verdict:
-    """A property that holds, or that does not, with the behaviour that shows it."""
+    """A property that holds, or that fails, with the behaviour that shows it."""
 
     name: str
     counterexample: Trace | None = None
@@ -47,7 +47,7 @@ class Judged:
 
 
 def judge(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> Judged:
-    """Check a model as often as it takes to know of each of its properties whether it holds."""
+    """Check a model as often as each of its properties needs a verdict of its own."""
     checks = _Checks(model, limits, log, progress)
     left, states = checks.names(), None
     failed: dict[str, Trace] = {}
@@ -72,8 +72,7 @@ def judge(model: Model, *, limits: Limits, log: Path, progress: Progress = silen
 
 
 def cited(model: Model, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The requirements that each property is about: those of the comment over it, or else over the operators
-    that it is made of."""
+    """The requirements of each property: those of the comment over it, or else over the operators in it."""
     comments: dict[str, list[str]] = {}
     bodies: dict[str, list[str]] = {}
     for path in dependencies(model.module):
@@ -112,8 +111,8 @@ class _Checks:
         return Tlc().check(model, self._log, replace(self._limits, workers=1), self._progress)
 
     def alone(self, names: Sequence[str], deadlock: bool) -> dict[str, Trace]:
-        """The properties that fail when each is checked by itself: TLC does not name one of several
-        temporal ones."""
+        """The properties that fail when each is checked by itself: TLC does not name the failing one of
+        several temporal ones."""
         failed: dict[str, Trace] = {}
         for name in names:
             result = self.run([name], False)

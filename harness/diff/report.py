@@ -20,11 +20,12 @@ Json = dict[str, Any]
 TITLES: Final = {Kind.CHANGED: "another outcome", Kind.FORBIDDEN: "forbidden", Kind.ADDED: "added"}
 """The names of the kinds."""
 SHOWN: Final = 3
-"""How many kinds of differences of a model the terminal shows; the page and the JSON have all."""
+"""The number of kinds of differences of a model on the terminal; the page and the JSON have all."""
 
 
 def write_traces(result: Diff, folder: Path) -> dict[int, str]:
-    """Write every example and counterexample as ITF; where each trace (by its `id`) is, relative to it."""
+    """Write every example and counterexample as ITF; the path of each trace (by its `id`), relative to the
+    folder."""
     output_folder(folder)
     written: dict[int, str] = {}
 
@@ -88,7 +89,7 @@ def _model(one: Compared, places: dict[int, str]) -> Json:
 
 
 def states(one: Compared) -> dict[str, int]:
-    """Numbers of states that both versions reach and that one alone reaches, and of the steps that leave
+    """Numbers of states that both versions reach and that only one reaches, and of the steps that leave
     them."""
     comparison = one.comparison
     assert comparison is not None
@@ -106,7 +107,7 @@ def states(one: Compared) -> dict[str, int]:
 
 
 def totals(one: Compared) -> dict[str, int]:
-    """The inputs of the states that both reach, by what became of them."""
+    """The inputs of the states that both reach, by the kind of their difference."""
     assert one.comparison is not None
     counts = sum(one.comparison.counts.values(), Counter[Kind]())
     return {"all": counts.total(), **{kind.value: counts[kind] for kind in Kind}}
@@ -156,7 +157,7 @@ def _came(came: Came, places: dict[int, str]) -> Json:
 
 
 def trace_lines(trace: Trace) -> list[str]:
-    """The steps of a trace, in words; of a specification that does not record its steps, what they change."""
+    """The steps of a trace, in words; for a specification that does not record its steps, their changes."""
     lines = []
     for index in range(1, len(trace.states)):
         (before, _), (after, step) = parted(trace.states[index - 1]), parted(trace.states[index])
@@ -254,7 +255,7 @@ def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterato
 
 
 def verdict(result: Diff) -> str:
-    """The whole in a sentence."""
+    """The whole result in a sentence."""
     if not result.edits.any:
         return "the two versions say the same, so nothing was run"
     if result.broken:

@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """A model to compare: its name in each version, and whether its behaviours are compared or its properties
-    alone."""
+    """A model to compare: its name in each version, and a flag that tells if its behaviours are compared or
+    only its properties."""
 
     a: str
     b: str
@@ -40,8 +40,8 @@ class ComparedModel:
 
 @dataclass(frozen=True)
 class Property:
-    """A property with the requirements that it is about, and its verdict in each version; None where the
-    version's model does not have it."""
+    """A property with its requirements, and its verdict in each version; None where the version's model does
+    not have it."""
 
     name: str
     requirements: tuple[str, ...]
@@ -55,7 +55,7 @@ class Property:
 
     @property
     def broken(self) -> bool:
-        """Tell if it fails in the second version, and did not fail in the first."""
+        """Tell if the property fails in the second version, and not in the first."""
         return self.b is not None and not self.b.holds and (self.a is None or self.a.holds)
 
     @property
@@ -72,7 +72,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Compared:
-    """One model: `comparison` and `groups` are of its behaviours, if they were asked for."""
+    """One model: `comparison` and `groups` are of its behaviours, if these are compared."""
 
     wanted: ComparedModel
     bounds: str
@@ -84,7 +84,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Diff:
-    """All that was found. Without edits nothing was run: `models` is empty."""
+    """The whole result. Without edits no engine ran, and `models` is empty."""
 
     a: str
     b: str
@@ -114,7 +114,7 @@ def diff(
     """Compare two versions by some models, with `jobs` runs of TLC at a time.
 
     `without` are the fields that are left out of the comparison (see `Space`). ConformError for a model that
-    a version does not have or that TLC has no answer to.
+    a version does not have or for which TLC has no answer.
     """
     models = [(a.model(one.a), b.model(one.b)) for one in wanted]
     edited = edits(a, b, models)
@@ -173,7 +173,7 @@ class _Runs:
             self._judged.append(pool.submit(_run, side, check, log.with_suffix(".log")))
 
     def result(self) -> Compared:
-        """Wait for all of it."""
+        """Wait for all runs."""
         graphs = [run.result() for run in self._graphs]
         judged = [run.result() for run in self._judged]
         comparison = compare(*graphs) if graphs else None
@@ -189,7 +189,7 @@ class _Runs:
 
 
 def _run(side: Side, work: Callable[..., T], log: Path) -> T:
-    """Do one of them; an engine's failure says of which version it is."""
+    """Do one of the runs; the message of an engine's failure names the version."""
     try:
         return work(log=log)
     except EngineError as error:

@@ -1,7 +1,7 @@
-"""The two versions of a specification: a model, a folder, a git revision, or a dialect of the one at hand.
+"""The two versions of a specification: a model, a folder, a git revision, or a dialect of the present one.
 
-Each is copied into a folder of its own, so that nothing which happens to the original meanwhile matters, and
-that a dialect can be a module beside the others.
+Each version is copied into a folder of its own, so that later changes of the original do not matter, and a
+dialect can be a module beside the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness.modules import config_beside, strip_comments
 from harness.replay.dialects import FORMS
 
 OPERATOR: Final = "ConformDialect"
-"""The dialect in a generated module of that name and the model's."""
+"""The dialect in a generated module, whose name is this and the model's."""
 
 _KEPT: Final = (".tla", ".cfg", ".json")
 _DIALECT = re.compile(r"([\w.-]+)((?:,\w+=[\w-]+)*)")
@@ -55,8 +55,8 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Side:
-    """One version: what the command line calls it, a folder of its modules, the model that it names, or "",
-    and the dialect that all of its models take instead of their own, or None."""
+    """One version: its name on the command line, a folder of its modules, the model that it names, or "", and
+    the dialect that all of its models take in place of their own, or None."""
 
     label: str
     folder: Path
@@ -64,7 +64,7 @@ class Side:
     dialect: Dialect | None = None
 
     def model(self, name: str) -> Model:
-        """A model by its name in the manifest, or of the module and the configuration of that name."""
+        """A model by its name in the manifest, or by the common name of a module and a configuration."""
         model = self._plain_model(name)
         return model if self.dialect is None else self._in_dialect(model, self.dialect)
 
@@ -73,7 +73,7 @@ class Side:
         return next((entry.bounds for entry in self._entries() if entry.name == name), "")
 
     def constants(self, model: Model) -> dict[str, Any]:
-        """The constants of a model, for its traces. A dialect that is changed is called by its origin."""
+        """The constants of a model, for its traces. A changed dialect keeps the name of its origin."""
         assert model.config is not None
         constants = read_config(model.config).constants()
         if self.dialect is None:
@@ -117,9 +117,9 @@ class Side:
 
 
 def open_side(named: str, manifest: Path, folder: Path) -> Side:
-    """Copy the version that is named so into a new folder. `manifest` is that of the specification at hand.
+    """Copy the named version into a new folder. `manifest` is that of the present specification.
 
-    ConformError (exit 2) for what is none of the things that it may be.
+    ConformError (exit 2) for a name that is none of the possible things.
     """
     path = Path(named)
     if named.endswith(".tla") or path.is_dir():

@@ -19,9 +19,9 @@ _SAYS: Final = {"owned": "owning", "subscription": "subscribing to"}
 _EVENTS: Final = {"topic": "", "partitions": "", "partition": "of", "offset": "offset"}
 
 Where: TypeAlias = "tuple[Value, ...]"
-"""Where in a state: a variable, then fields and arguments."""
+"""A place in a state: a variable, then fields and arguments."""
 Change: TypeAlias = "tuple[Where, Value | None, Value | None]"
-"""Where, before, after; None where there is nothing."""
+"""Place, value before, value after; None where there is none."""
 
 
 def input_of(step: Any, before: State) -> str:
@@ -42,7 +42,8 @@ def input_of(step: Any, before: State) -> str:
 
 
 def _beside(step: Mapping[Any, Value], part: Callable[[str, Value], Any]) -> Iterator[str]:
-    """Words for the variables beside `step`, asked or answered, without those that say nothing."""
+    """Words for the variables beside `step`, of the request or the answer, without those that have no
+    news."""
     for variable in BESIDE:
         for name, value in sorted(part(variable, step[variable]).items()) if variable in step else ():
             if value:
@@ -130,7 +131,7 @@ def member_of(state: State, name: str) -> Mapping[Any, Value]:
 
 
 def changes(before: Any, after: Any, path: Where = ()) -> Iterator[Change]:
-    """Places where two values differ. A member that comes or goes is one change, not one a field."""
+    """Places where two values differ. A member that joins or leaves is one change, not one for each field."""
     if before == after:
         return
     both = isinstance(before, frozendict) and isinstance(after, frozendict)
@@ -200,7 +201,7 @@ def _place(path: Where) -> str:
 
 
 def aspect(path: Where, member: str) -> str:
-    """The subject of a place in a state, for whichever member: "epoch of the member", "target"."""
+    """The subject of a place in a state, for any member: "epoch of the member", "target"."""
     for length in (2, 1):
         if path[:length] in (("group", "members"), ("clients",), ("responses",)):
             whose = "the member" if path[length : length + 1] == (member,) else "another member"

@@ -47,7 +47,8 @@ def rights(talk: Talk) -> str:
 
 
 def _refused(talk: Talk, request: str, error: str, before: object) -> None:
-    """A good heartbeat and one with a wrong epoch have this error, and all that can be seen is as before."""
+    """Check that a good heartbeat and one with a wrong epoch get this error, and that all visible state is as
+    before."""
     for wrong in ({}, {"memberEpoch": 77}):
         sent = f"{request}, then a heartbeat" + (" with the epoch 77" if wrong else "")
         body = talk.body(sent, talk.heartbeat("m1", wrong))

@@ -1,6 +1,6 @@
-"""Checks of what every target must have: hello, request, topics, describe, records, observe.
+"""Checks of the operations that every target must have: hello, request, topics, describe, records, observe.
 
-A check takes a conversation with a new target, raises `Wrong`, and says in a sentence what it has seen.
+A check takes a conversation with a new target, raises `Wrong`, and reports its observation in a sentence.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ _LINES: Final = ("no JSON", "[]", "{}", '{"op":1}', '{"op":"nonsense"}')
 
 
 class _Written(Operations):
-    """A target that answers nothing: it raises the operation, as the line protocol has it."""
+    """A target that answers nothing: it raises the operation in the form of the line protocol."""
 
     def _ask(self, operation: Json) -> Json:
         raise _Operation(shape.as_json(operation))
@@ -207,7 +207,7 @@ def _line_of(call: Callable[[], object]) -> str:
 
 
 def _senseless(target: Operations | Target) -> list[tuple[str, str, Callable[[], object]]]:
-    """Operations that make no sense: the operation, words for what is wrong with it, and the call."""
+    """Operations that make no sense: the operation, words for its fault, and the call."""
     version, client = wire.VERSIONS[wire.HEARTBEAT], dict(CLIENT)
     return [
         ("request", "a request of the API Nonsense", lambda: target.request("Nonsense", 0, client, {})),
@@ -226,7 +226,7 @@ def _senseless(target: Operations | Target) -> list[tuple[str, str, Callable[[],
 
 
 def bad_input(talk: Talk) -> str:
-    """An operation that makes no sense is refused, and changes nothing."""
+    """Check that a senseless operation is refused, and changes nothing."""
     talk.begin("m1")
     talk.rest()
     tries = [

@@ -29,7 +29,7 @@ _COMMIT: Final = "OffsetCommit"
 
 @dataclass(frozen=True)
 class State:
-    """The state after a step of a trace; `has` says why it was chosen."""
+    """The state after a step of a trace; `has` is the reason of its choice."""
 
     has: str
     trace: str
@@ -61,7 +61,7 @@ _WORDS: Final = {"two members": "", "committed offsets": "offset", _STATIC: "sta
 
 @cache
 def states(dialect: str) -> tuple[State, ...]:
-    """The first state of each sort in the traces of a dialect; a sort that they have not is left out."""
+    """The first state of each sort in the traces of a dialect; a sort without any state is left out."""
     chosen = (_first(dialect, has) for has in _CHOSEN)
     return tuple(state for state in chosen if state)
 
@@ -72,7 +72,7 @@ def _first(dialect: str, has: str) -> State | None:
     for file in sorted(files, key=lambda file: _WORDS[has] not in file.name.lower()):
         try:
             trace = decoder.decode(read_trace(file), file.name)
-        except ConformError:  # no trace of a group
+        except ConformError:  # the file is no trace of a group
             continue
         if trace.kind != UNIVERSAL.name:
             continue
@@ -83,9 +83,9 @@ def _first(dialect: str, has: str) -> State | None:
 
 
 def load(talk: Talk) -> str:
-    """The words for what was loaded; Wrong for a state that is refused, or described otherwise.
+    """The words for the loaded states; Wrong for a state that is refused, or described differently.
 
-    A target without static members cannot come into a state that has one, and need not load it.
+    A target without static members cannot reach a state that has one, and need not load it.
     """
     without = _without_static_members(talk)
     loaded = list(_loaded(talk, not without))
@@ -94,8 +94,8 @@ def load(talk: Talk) -> str:
 
 
 def _without_static_members(talk: Talk) -> str:
-    """The reason why no static member is loaded: what hello says, or what a new coordinator answers to a
-    join; "" where there are static members."""
+    """The reason why no static member is loaded: an entry of hello, or a new coordinator's answer to a join;
+    "" where there are static members."""
     if STATIC in talk.known.lacks:
         return f"as hello says that it lacks {STATIC}"
     talk.target.load([], [FOO] if talk.can("topics") else [], {"clockMs": 0})

@@ -1,6 +1,6 @@
 """The operations by which a target is controlled: clock, timers, target assignments, states, ids.
 
-A check takes a conversation with a new target, raises `Wrong`, and says in a sentence what it has seen.
+A check takes a conversation with a new target, raises `Wrong`, and reports its observation in a sentence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VOLATILE: Final = ("previousMemberEpoch", "acknowledged")
 
 
 def advance(talk: Talk) -> str:
-    """The clock moves, and what is due then runs."""
+    """Check that the clock moves, and that due timers run."""
     talk.begin("m1")
     same("advance by 1 ms", list(talk.target.advance(1).fired), [], "nothing is due yet (H8)")
     ms = wire.SESSION_TIMEOUT_MS
@@ -43,7 +43,7 @@ def _gone(talk: Talk, sent: str, member: str) -> None:
 
 
 def fire(talk: Talk) -> str:
-    """One timer runs out, and no other."""
+    """Check that one timer runs out, and no other."""
     talk.begin("m1", "m2")
     fired = list(talk.target.fire("session", wire.GROUP, "m1").fired)
     same("fire of the session of m1", fired, [SESSION], "fired has that timer, and no other")
@@ -56,7 +56,7 @@ def fire(talk: Talk) -> str:
 
 
 def assign(talk: Talk) -> str:
-    """A scripted target assignment is the next one, once; before the first join, too."""
+    """Check that a scripted target assignment is the next one, once; before the first join, too."""
     talk.begin()
     owned = {"m1": [0], "m2": [1]}
     if not talk.can("topics"):
@@ -82,7 +82,8 @@ def assign(talk: Talk) -> str:
 
 
 def _consumed(talk: Talk, rounds: int = 10) -> bool:
-    """Tell if an answer says so, with a target that computes its target assignment later."""
+    """Tell if an answer reports the use of the script, also for a target that computes its target assignment
+    later."""
     for _ in range(rounds):
         talk.pause()
         if any(talk.beat(member).consumed for member in talk.members()):
@@ -91,7 +92,8 @@ def _consumed(talk: Talk, rounds: int = 10) -> bool:
 
 
 def load(talk: Talk) -> str:
-    """A state that is loaded is the one that was described, and goes on as it did; so are those of traces."""
+    """Check that a loaded state is the described one, and goes on in the same way; also for states of
+    traces."""
     ends(talk, "load", {"records": [], "topics": [], "volatile": {"clockMs": 0}})
     return _load(talk) + committed.load(talk)
 
@@ -123,7 +125,8 @@ def _load(talk: Talk) -> str:
 
 
 def _as_traces_do(talk: Talk) -> str:
-    """A state whose records the target has not shown: is it described so, and do its members go on?"""
+    """Check a state whose records the target has not shown: its description, and its members' next
+    answers."""
     state = stable_group(talk.known.dialect, talk.can("topics"))
     talk.target.load(state.records, state.topics, state.volatile)
     sent = f"load of the records and the volatile state of a group with two members at epoch {EPOCH}"
@@ -146,7 +149,7 @@ def _as_traces_do(talk: Talk) -> str:
 
 
 def _whole(log: list[Json], group: Json) -> list[Json]:
-    """The log as a trace would have it: with the metadata, of which some targets keep only a hash (P1)."""
+    """The log in the form of a trace: with the metadata, of which some targets keep only a hash (P1)."""
     kept = any(record["key"]["type"] == METADATA for record in log)
     if kept or not group.get("metadata"):
         return log
@@ -156,13 +159,13 @@ def _whole(log: list[Json], group: Json) -> list[Json]:
 
 
 def _goes_on(talk: Talk) -> list[Any]:
-    """One of two members leaves; what it and the other are answered."""
+    """Let one of two members leave; the answers to both."""
     left = talk.heartbeat("m2", {"memberEpoch": -1, "topicPartitions": None}).body
     return [left, *(talk.beat("m1").body for _ in range(3))]
 
 
 def volatile_of(group: Json, now_ms: int) -> Json:
-    """The state of a described group that records do not hold, as far as it is shown."""
+    """The part of a described group that records do not hold, as far as the target shows it."""
     deadlines = {
         (timer["timer"], timer["member"]): timer["deadlineMs"]
         for timer in group.get("timers", [])
@@ -180,7 +183,7 @@ def volatile_of(group: Json, now_ms: int) -> Json:
 
 
 def fresh(talk: Talk) -> str:
-    """A load of topics alone is a new coordinator."""
+    """Check that a load of topics alone makes a new coordinator."""
     topics: Sequence[Json] = [FOO] if talk.can("topics") else []
     first = []
     for _ in range(2):
@@ -196,7 +199,8 @@ def fresh(talk: Talk) -> str:
 
 
 def restart(talk: Talk) -> str:
-    """A new coordinator knows what the kept records say, and no more; its answers say where the log ends."""
+    """Check that a new coordinator knows only the kept records, and that its answers have the end of the
+    log."""
     outcome = _restart(talk)
     ends(talk, "restart", {})
     return outcome
@@ -225,7 +229,7 @@ def _restart(talk: Talk) -> str:
 
 
 def _durable(group: Json) -> Json:
-    """Without what a new coordinator does not know (P2)."""
+    """A description without the fields that a new coordinator does not know (P2)."""
     members = [
         {name: value for name, value in one.items() if name not in VOLATILE}
         for one in group.get("members", [])
@@ -234,7 +238,7 @@ def _durable(group: Json) -> Json:
 
 
 def ids(talk: Talk) -> str:
-    """Members that join without id are given these, in order."""
+    """Check that members that join without an id get these ids, in order."""
     talk.begin()
     wanted = ["doctor-2", "doctor-1"]
     talk.target.ids(wanted)
@@ -244,7 +248,8 @@ def ids(talk: Talk) -> str:
 
 
 def configure(talk: Talk) -> str:
-    """A setting counts, and only before the first request; a new coordinator keeps it, and takes others."""
+    """Check that a setting is used, and only before the first request; a new coordinator keeps it, and takes
+    others."""
     settings = {**wire.CONFIGURATION, INTERVAL: HEARTBEAT_MS}
     sent = f"configure {INTERVAL} {HEARTBEAT_MS}"
     talk.target.configure(settings)
@@ -257,7 +262,8 @@ def configure(talk: Talk) -> str:
 
 
 def _configured_again(talk: Talk, settings: Json) -> str:
-    """A load without records at 0 is a new coordinator, which replays configure for traces that need it."""
+    """Check that a load without records at 0 makes a new coordinator, to which configure is sent again for
+    traces that need it."""
     topics: Sequence[Json] = [FOO] if talk.can("topics") else []
     talk.target.load([], topics, {"clockMs": 0})
     sent = "load of topics alone after configure, then a join"
@@ -276,7 +282,7 @@ def _configured_again(talk: Talk, settings: Json) -> str:
 
 
 def commit(talk: Talk) -> str:
-    """A log that takes no records: nothing is answered or seen that is not durable."""
+    """Check a log that takes no records: nothing that is not durable is answered or visible."""
     talk.begin("m1")
     talk.rest()
     before = talk.state()
@@ -306,7 +312,7 @@ def _waits(talk: Talk, before: Any) -> str:
 
 
 def background(talk: Talk) -> str:
-    """Queued work runs when it is told to, and there is none left then."""
+    """Check that queued work runs on request, and that none is left then."""
     talk.begin("m1")
     talk.rest()
     talk.target.background()
@@ -321,7 +327,7 @@ CONSUMERS: Final = ("m1", "m2")
 
 
 def determinism(talk: Talk, again: Talk) -> str:
-    """The same conversation with two new targets gives the same answers."""
+    """Check that the same conversation with two new targets gives the same answers."""
     first, second = _transcript(talk), _transcript(again)
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         sent = f"the same conversation with a second target, answer {index + 1}"

@@ -30,7 +30,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One operation: what was seen; or is missed without it; or was sent, came back and should have."""
+    """One operation: its observation; or the test that is missed without it; or the request, the answer and
+    the right answer."""
 
     operation: str
     verdict: Verdict
@@ -38,7 +39,7 @@ class Finding:
 
 
 class Level(StrEnum):
-    """Levels of a target; from its level follows what can be tested on it."""
+    """Levels of a target, which decide what can be tested on it."""
 
     NONE = "none"
     BLACK_BOX = "black box"
@@ -107,19 +108,19 @@ CHECKS: Final[dict[str, Check]] = {
     "rights": admission.rights,
     "bad input": answers.bad_input,
 }
-"""In this order: what is wrong is not used by the checks after it."""
+"""The checks in their order: a broken operation is not used by the checks after its own."""
 NO_CONSUMERS: Final = (
     "Not examined: this check sends ConsumerGroupHeartbeat, which the target does not have. "
     "conform replay traces/{folder} uses the operation on {adjective} groups."
 )
-"""The finding of a target that has groups of another kind alone."""
+"""The finding for a target that has only groups of another kind."""
 ALWAYS: Final = ("hello", "request", "errors", "bad input")
 DETERMINISM: Final = "determinism"
 
 
 @dataclass(frozen=True)
 class Examined:
-    """All findings on a target; `died` says that it failed instead of answering."""
+    """All findings on a target; `died` tells that the target failed and did not answer."""
 
     target: str
     dialect: str
@@ -148,9 +149,10 @@ class Examined:
 
 
 class Doctor:
-    """Examines one target, which `start` starts anew for each check, so that none suffers from another.
+    """The examination of one target, which `start` starts anew for each check, so that no check affects
+    another.
 
-    `sleep` takes the time in seconds that a target without `advance` is given.
+    `sleep` takes the seconds that a target without `advance` gets.
     """
 
     def __init__(
@@ -166,7 +168,7 @@ class Doctor:
 
     def examine(self, progress: Callable[[str], None]) -> Examined:
         """Make all checks. ConformError (exit 2 or 3) for a target that does not even start, KitFault for an
-        answer that the kit reads wrongly."""
+        answer that the kit cannot read although it has the right form."""
         target = self._start()
         try:
             known = target.hello()
@@ -232,12 +234,12 @@ class Doctor:
             view = EVERYTHING if "hello" in broken else _view(known)
             yield Talk(target, known, view, broken, self._sleep)
         finally:
-            with suppress(ConformError):  # it is dead already, which is what is being reported
+            with suppress(ConformError):  # the target is dead already, and that is what is reported
                 target.close()
 
 
 def _view(known: Capabilities) -> View:
     try:
         return View(known)
-    except ConformError:  # the check of hello says so
+    except ConformError:  # the check of hello reports it
         return EVERYTHING

@@ -31,7 +31,8 @@ def _join(feature: str) -> Json:
 
 
 def lacking(talk: Talk) -> None:
-    """Wrong for a name of no feature, and for a feature that the target has although it says otherwise."""
+    """Raise Wrong for an unknown feature, and for a feature that the target has although it declares the lack
+    of it."""
     try:
         offered(talk.known)
     except ConformError:

@@ -29,7 +29,7 @@ def rows(examined: Examined) -> list[list[str]]:
 
 
 def levels(examined: Examined) -> list[list[str]]:
-    """Each level, whether it is reached, and what it buys and lacks, for a table."""
+    """Each level, if it is reached, the tests of it and the operations that it lacks, for a table."""
     return [
         [str(level), "no" if lacking else "yes", f"{BUYS[level]}{lacking}"]
         for level in NEEDS

@@ -1,6 +1,6 @@
-"""The forms of descriptions, records and responses: which fields there are, and of which types.
+"""The forms of descriptions, records and responses: their fields and types.
 
-Each function gives what is wrong first, in words, or "".
+Each function returns the first fault, in words, or "".
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _plain(value: object) -> object:
 
 
 def of_group(group: Json, view: View) -> str:
-    """A description, without what the target does not show."""
+    """The first fault of a description, without the fields that the target does not show."""
     fields = {name: kind for name, kind in GROUP.items() if view.shows(name)}
     shown = view.of(Answer(group=group)).group or {}
     if problem := _of_fields(shown, fields, "the group"):
@@ -83,7 +83,7 @@ def _of_timers(timers: Sequence[Any], view: View) -> str:
 
 
 def of_partitions(listed: Any) -> str:
-    """Topic partitions in the normal form: sorted by topic id, and indices sorted."""
+    """The first fault of topic partitions in the normal form: sorted by topic id, and indices sorted."""
     if not isinstance(listed, list):
         return f"topic partitions must be a list, not {as_json(listed)}"
     for one in listed:

@@ -1,4 +1,5 @@
-"""A small conversation with a target: members that join and heartbeat, and what must come back."""
+"""A small conversation with a target: members that join and heartbeat, and the answers that must come
+back."""
 
 from __future__ import annotations
 
@@ -15,22 +16,22 @@ from harness.targets.base import Answer, Capabilities, Died, Json, Refused, Targ
 from harness.targets.stdio import StdioTarget
 
 FOO: Final[Json] = {"name": "foo", "id": "f0f0f0f0-0000-4000-8000-000000000001", "partitions": 2}
-"""The topic that everyone subscribes to."""
+"""The topic to which all members subscribe."""
 ALL: Final = frozenset({0, 1})
 """The partitions of the topic foo."""
 CLIENT: Final = {"id": "doctor", "host": wire.CLIENT_HOST, "principal": "User:doctor"}
 _ROUNDS: Final = 30
-"""The most rounds of heartbeats until the members have what they should."""
+"""The most rounds of heartbeats until the members have their partitions."""
 _ROUND_MS: Final = 1000
 _PAUSE_S: Final = 0.1
 _REST_S: Final = 0.4
 _QUIET: Final = 3
-"""Rounds in which nothing changes: longer than a target assignment may be late."""
+"""Rounds without a change: longer than a target assignment may be late."""
 _SHOWN: Final = 160
 
 
 class Wrong(Exception):
-    """Something is not as the line protocol says: what was sent, what came back, what should have."""
+    """A fault by the line protocol: the request, the answer, and the right answer."""
 
     def __init__(self, sent: str, got: object, says: str) -> None:
         text = got if isinstance(got, str) else shape.as_json(got)
@@ -39,7 +40,7 @@ class Wrong(Exception):
 
 
 class Several(Wrong):
-    """Several things that are wrong, each in its sentences."""
+    """Several faults, each in its sentences."""
 
     def __init__(self, wrong: Sequence[str]) -> None:
         Exception.__init__(self, " ".join(wrong))
@@ -52,8 +53,8 @@ class _Member:
 
 
 class Talk:
-    """One conversation with one new target. `broken` are operations that were found to be wrong already:
-    what can be checked without them is."""
+    """One conversation with one new target. `broken` are operations that earlier checks found to be wrong:
+    the conversation does without them."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Talk:
         return operation in self.known.controls and operation not in self._broken
 
     def begin(self, *members: str) -> None:
-        """Make the topic, and let members join until each partition has an owner that has said so."""
+        """Make the topic, and let members join until each partition has an owner that has reported it."""
         if self.can("topics"):
             self.target.topics([FOO], [])
         for member in members:
@@ -87,16 +88,16 @@ class Talk:
             self.settle(lambda: self.shared(*self._members), f"heartbeats of {', '.join(self._members)}")
 
     def shared(self, *members: str) -> bool:
-        """Tell if these members own all partitions, none of them two (if there are topics)."""
+        """Tell if these members own all partitions, each partition once (if there are topics)."""
         owned = sorted(index for name in members for index in self.owned(name))
         return owned == (sorted(ALL) if self.can("topics") else [])
 
     def owned(self, member: str) -> list[int]:
-        """The partitions of the topic that the member was last told to own."""
+        """The partitions of the topic in the member's last assignment."""
         return [index for one in self._members[member].owned for index in one["partitions"]]
 
     def settle(self, reached: Callable[[], bool], sent: str, says: str = "") -> None:
-        """Let all members heartbeat until it is so, for a while."""
+        """Let all members heartbeat until the condition holds, for a while."""
         for _ in range(_ROUNDS):
             for member in list(self._members):
                 self.beat(member)
@@ -139,7 +140,7 @@ class Talk:
         return answer
 
     def beat(self, member: str) -> Answer:
-        """A heartbeat of a member that says everything, and must be answered without error."""
+        """A heartbeat of a member with all fields, which must be answered without error."""
         answer = self.heartbeat(member)
         self._follow(member, f"a heartbeat of {member} with its epoch", answer)
         return answer
@@ -163,7 +164,8 @@ class Talk:
         return answer.body or {}
 
     def heartbeat(self, member: str, changed: Json | None = None, observe: str | None = None) -> Answer:
-        """A heartbeat with all that the member knows, but for what is `changed`; any answer will do."""
+        """A heartbeat with all that the member knows, except for the `changed` fields; any answer is
+        accepted."""
         known = self._members.get(member) or self._silent.get(member) or _Member()
         body = {
             "groupId": wire.GROUP,
@@ -181,7 +183,7 @@ class Talk:
         return self.target.request(wire.HEARTBEAT, version, CLIENT, body, observe)
 
     def remember(self) -> Callable[[], None]:
-        """Remember what the members know now; the function that is returned restores that."""
+        """Save the members' knowledge; the returned function restores it."""
         known = deepcopy(self._members)
 
         def resume() -> None:
@@ -190,17 +192,17 @@ class Talk:
         return resume
 
     def forget(self, member: str) -> None:
-        """The member sends no more, by itself."""
+        """Forget the member, which sends no more."""
         self._silent[member] = self._members.pop(member)
 
     def is_member(self, member: str) -> bool:
-        """Tell if the group has the member: by its description, or because its heartbeat is taken."""
+        """Tell if the group has the member: by its description, or because its heartbeat is accepted."""
         if self.can("describe"):
             return any(one["memberId"] == member for one in self.describe()["members"])
         return not (self.heartbeat(member).body or {}).get("errorCode", 0)
 
     def describe(self, sent: str = "describe") -> Json:
-        """The description, which must have the right form, if it can be asked for; else {}."""
+        """The description, which must have the right form, if the target can describe; else {}."""
         if not self.can("describe"):
             return {}
         group = self.target.describe(wire.GROUP)
@@ -209,19 +211,19 @@ class Talk:
         return group
 
     def shown(self) -> Json:
-        """The description of the group, without what the target does not show."""
+        """The description of the group, without the fields that the target does not show."""
         return self.view.of(Answer(group=self.describe())).group or {}
 
     def records(self) -> list[Json]:
-        """All records, if they can be asked for; else []."""
+        """All records, if the target can give them; else []."""
         return self.target.records(0) if self.can("records") and self.view.reads else []
 
     def state(self) -> Any:
-        """All that can be seen of the target."""
+        """All visible state of the target."""
         return [self.shown(), self.records()]
 
     def refuses(self, sent: str, operation: Callable[[], object], unchanged: bool = True) -> None:
-        """An operation that makes no sense must be refused, and change nothing."""
+        """Check that a senseless operation is refused, and changes nothing."""
         before = self.state() if unchanged else None
         try:
             done = operation()
@@ -255,7 +257,7 @@ def same(sent: str, got: object, wanted: object, says: str) -> None:
 
 
 def ends(talk: Talk, operation: str, given: Json) -> None:
-    """Raise Wrong if the answer to an operation of a program does not say how many records the log has."""
+    """Raise Wrong if the answer to a program's operation lacks the number of records in the log."""
     if not isinstance(talk.target, StdioTarget):
         return
     answer = talk.target.line(json.dumps({"op": operation, **given}))
@@ -264,7 +266,7 @@ def ends(talk: Talk, operation: str, given: Json) -> None:
 
 
 def never(sent: str, got: object, says: str) -> NoReturn:
-    """Fail: the program answered where it should not."""
+    """Fail: the program answered where it must not."""
     raise Wrong(sent, got, says)
 
 

@@ -157,7 +157,7 @@ class Apalache:
 
 
 def _absolute_config(options: list[str], model: Model) -> list[str]:
-    """A configuration may lie in another folder than the module."""
+    """The configuration with an absolute path: it may lie in another folder than the module."""
     if model.config is None:
         return options
     where = f"--config={model.config.resolve()}"

@@ -1,4 +1,4 @@
-"""Where Apalache is: APALACHE_HOME, PATH, or the pinned release in the user's cache."""
+"""The place of Apalache: APALACHE_HOME, PATH, or the pinned release in the user's cache."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def find_apalache() -> Path:
 def download_apalache(url: str = URL) -> Path:
     """Fetch the pinned release into the cache and return `apalache-mc`. EngineError if that fails."""
     import urllib.error
-    import urllib.request  # a tenth of the time in which any verb of `conform` starts
+    import urllib.request  # its import takes a tenth of the start of any verb of `conform`
 
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
@@ -63,7 +63,7 @@ def _unpack(archive: bytes) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            # Python before 3.11.4 has no filters; the checksum has said already whose archive this is.
+            # Python before 3.11.4 has no filters; the checksum has already verified the archive.
             tar.extraction_filter = getattr(tarfile, "data_filter", None)
             tar.extractall(folder)
         if not home.exists():

@@ -22,8 +22,8 @@ class Outcome(StrEnum):
 
 
 class Failure(StrEnum):
-    """Why a model checker has no answer. The first four are the specification's fault (exit code 2), the
-    others the machine's (exit code 3)."""
+    """The reason why a model checker has no answer. The first four are faults of the specification (exit code
+    2), the others of the machine (exit code 3)."""
 
     PARSE = "parse error"
     TYPE = "type error"
@@ -39,7 +39,7 @@ _SPECIFICATION = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION, 
 
 
 class EngineError(ConformError):
-    """A model checker that gave no answer: what kind of failure, and the engine's own words."""
+    """A model checker gave no answer: the kind of failure, and the engine's own words."""
 
     def __init__(self, failure: Failure, message: str) -> None:
         super().__init__(message, USAGE if failure in _SPECIFICATION else ENGINE_FAILED)
@@ -47,7 +47,7 @@ class EngineError(ConformError):
 
 
 def cut_off(log: Path) -> EngineError:
-    """The failure of reading a log that is not that of a run to its end."""
+    """The failure to read a log that does not come from a run to its end."""
     return EngineError(Failure.CRASH, f"{log.name} is not the whole output of a run that gave an answer")
 
 
@@ -56,7 +56,7 @@ class Model:
     """A module with its configuration.
 
     `args` are the engine's (see harness.manifest), `libraries` folders of modules that are not beside it, and
-    `brief` says whether a run takes a few seconds.
+    `brief` tells if a run takes a few seconds.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Model:
 @dataclass(frozen=True)
 class Limits:
     """Resources of a run: `memory` as Java takes it ("2g"), `timeout` in seconds, number of `workers`;
-    `brief` is a run of a few seconds, in which Java had better not make its program fast. `spare` is the
-    number of workers of a run that nothing says one for."""
+    `brief` is a run of a few seconds, in which Java should not optimise the program. `spare` is the number of
+    workers of a run for which no number is given."""
 
     memory: str = "2g"
     timeout: float | None = None
@@ -85,7 +85,7 @@ class Limits:
 
 
 Progress = Callable[[str], None]
-"""Called with one line that says how far a run is."""
+"""A function that gets lines about the progress of a run."""
 
 
 def silent(_line: str) -> None:
@@ -96,7 +96,7 @@ def silent(_line: str) -> None:
 class Result:
     """The answer of a model checker.
 
-    `violated` is the violated property's name, if the engine says it. `depth` is TLC's depth of the state
+    `violated` is the violated property's name, if the engine gives it. `depth` is TLC's depth of the state
     graph (the initial states are at 1), or the number of steps that Apalache looked ahead. `length` is the
     number of steps of the counterexample, which has one state more. `args` is the command line after the
     program. `seconds` are those of a clock, `processor` those of the engine's processes.
@@ -132,8 +132,8 @@ class Result:
 class Engine(Protocol):
     """A model checker as a subprocess.
 
-    `pinned` is the version whose recorded results count, `program` what that version is known by (the
-    checksum of TLC's jar), `parser` the module that reads its output.
+    `pinned` is the version whose recorded results count, `program` identifies that version (the checksum of
+    TLC's jar), `parser` is the module that reads its output.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Engine(Protocol):
         """Check a model, writing the engine's unedited output to `log`. EngineError if there is no answer."""
 
     def reread(self, model: Model, lines: list[str], log: Path) -> Result:
-        """Read the answer anew from the output of an earlier run. EngineError if that is not a whole one."""
+        """Read the answer anew from the output of an earlier run. EngineError if the output is not whole."""
 
     def trimmed(self, lines: list[str]) -> list[str]:
-        """The lines of an output that are recorded: all but progress."""
+        """The lines of an output that are recorded: all except progress."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.engines.base import EngineError, Failure
 
 OLDEST = 17
-"""The oldest Java that the engines are tried with."""
+"""The oldest Java with which the engines are tested."""
 
 
 def _candidates() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Run a program with a log, a time limit and a line at a time."""
+"""Running a program with a log, a time limit and a callback for each line."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SET_CHILD_SUBREAPER: Final = 36
 
 
 def stop_on_sigterm(says: bool = True) -> None:
-    """Let SIGTERM end this process with a sentence, if it `says` so, and as an exception does, so that what
-    it started is ended on the way. Told again it does not listen: the second time would interrupt that."""
+    """Let SIGTERM end this process with a sentence, if `says`, and as an exception does, so that the programs
+    that it started are ended on the way. A second SIGTERM is ignored: it would interrupt that."""
 
     own = os.getpid()
 
     def stop(_signal: int, _frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if says and os.getpid() == own:  # no sentence of each process that this one forks and ends
+        if says and os.getpid() == own:  # no sentence for each process that this one forks and ends
             print("conform: stopped by SIGTERM.", file=sys.stderr)
         sys.exit(128 + signal.SIGTERM)
 
@@ -40,15 +40,15 @@ def stop_on_sigterm(says: bool = True) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of processes that outlive the one that started them, as Spark's Java does: the system
-    counts the processor time of a process for its parent, once it waits. Elsewhere than on Linux these do not
-    count."""
+    """Become the parent of processes that outlive the process that started them, as Spark's Java does: the
+    system counts the processor time of a process for its parent, once the parent waits. Only Linux has
+    this."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def processor_s() -> float:
-    """Processor time in seconds of the processes that this one has started or adopted, and that ended."""
+    """Processor time in seconds of ended processes that this one has started or adopted."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -58,8 +58,8 @@ def processor_s() -> float:
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that ended by itself: its output (standard error included), exit code, running time, and the
-    processor time of it and what it started, in seconds."""
+    """A program that ended by itself: its output (standard error included), exit code, running time, and its
+    processor time in seconds with that of the processes that it started."""
 
     lines: list[str]
     exit_code: int
@@ -71,7 +71,7 @@ _running: set[subprocess.Popen[str]] = set()
 
 
 def stop_programs() -> None:
-    """Kill all that run now: whoever waits for threads that run them had better end these first."""
+    """Kill all running programs: do this before waiting for threads that run them."""
     for process in list(_running):
         _kill(process)
 
@@ -79,7 +79,8 @@ def stop_programs() -> None:
 def side_by_side(work: Sequence[Callable[[], T]], at_once: int) -> list[T]:
     """Do some pieces of work that run programs, so many at a time, in their order; their results.
 
-    If one raises something, or this process is interrupted, what runs is ended and nothing more begins.
+    If one raises an exception, or this process is interrupted, running programs are ended and no more work
+    begins.
     """
     with ThreadPoolExecutor(at_once) as pool:
         begun = [pool.submit(one) for one in work]
@@ -102,7 +103,8 @@ def run_program(
     environment: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> Finished:
-    """Run to the end, in `folder`. At the time-out, kill the program and all it started: EngineError."""
+    """Run a program to its end, in `folder`. At the time-out, kill it and all processes that it started:
+    EngineError."""
     started = time.monotonic()
     timed_out = threading.Event()
     lines: list[str] = []
@@ -138,10 +140,10 @@ def run_program(
 
 
 def _wait(process: subprocess.Popen[str]) -> tuple[int, float]:
-    """The exit code and the processor time, which only `wait4` tells of one process among several."""
+    """The exit code and the processor time; only `wait4` gives the time of one process among several."""
     try:
         _, status, used = os.wait4(process.pid, 0)
-    except ChildProcessError:  # whoever killed it at the time-out was first
+    except ChildProcessError:  # the time-out has killed it before
         return process.wait(), 0.0
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, used.ru_utime + used.ru_stime

@@ -1,4 +1,4 @@
-"""The model checkers that there are, by name."""
+"""The available model checkers, by name."""
 
 from __future__ import annotations
 

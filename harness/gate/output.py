@@ -57,12 +57,12 @@ def not_done(finished: Sequence[Done], outcome: Outcome) -> list[str]:
 
 
 def first_line(done: Done) -> str:
-    """The claim of a step, without what explains it."""
+    """The claim of a step, without its explanation."""
     return done.message.splitlines()[0]
 
 
 def to_json(options: GateOptions, finished: Sequence[Done]) -> dict[str, Any]:
-    """For `--json`: the steps, and by kind what the verb of that kind writes."""
+    """The result for `--json`: the steps, and by kind the JSON of the verb of that kind."""
 
     def of(kind: str) -> list[dict[str, Any]]:
         return [done.details for done in finished if done.step.kind == kind and done.outcome is Outcome.DONE]
@@ -95,8 +95,8 @@ def to_json(options: GateOptions, finished: Sequence[Done]) -> dict[str, Any]:
 
 
 def junit(steps: Sequence[Done]) -> str:
-    """The steps as JUnit's XML: a failed step is a failure, one that could not be made an error, and one that
-    was cut or left out is skipped."""
+    """The steps as JUnit's XML: a failed step is a failure, a step that could not be done an error, and a
+    step that was cut or left out is skipped."""
     errors = [done for done in steps if done.exit_code in (ENGINE_FAILED, USAGE)]
     failures = [done for done in steps if done.failed and done not in errors]
     skipped = sum(done.outcome is not Outcome.DONE for done in steps)
@@ -125,8 +125,8 @@ def junit(steps: Sequence[Done]) -> str:
 
 
 def github_annotations(finished: Sequence[Done], repository: Path) -> Iterator[str]:
-    """Workflow commands of GitHub Actions: an error for each failed step, beside the file that it is about if
-    that is in the repository, and a warning for what was cut."""
+    """Workflow commands of GitHub Actions: an error for each failed step, beside its file if that is in the
+    repository, and a warning for a step that was cut."""
     for done in finished:
         if done.failed:
             yield _command("error", {**_at(done, repository), "title": title(done)}, done.message)
@@ -140,7 +140,7 @@ def _at(done: Done, repository: Path) -> dict[str, str]:
 
 
 def _inside(place: Path | None, repository: Path) -> str:
-    """The file's path in the repository, "" if it is elsewhere."""
+    """The file's path in the repository, "" for a file elsewhere."""
     if place is None or not place.resolve().is_relative_to(repository.resolve()):
         return ""
     return place.resolve().relative_to(repository.resolve()).as_posix()
@@ -178,7 +178,7 @@ def code_quality(finished: Sequence[Done], repository: Path) -> str:
 
 
 def markdown(options: GateOptions, finished: Sequence[Done]) -> str:
-    """A page of a job, as GitHub's step summary: the verdict, then a row a step."""
+    """A page of a job, as GitHub's step summary: the verdict, then a row for each step."""
     exit_code, sentence = verdict(finished)
     lines = [
         f"## conform gate: {sentence}{_except(options, exit_code)}",

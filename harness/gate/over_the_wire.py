@@ -11,7 +11,7 @@ from harness.targets import start_target
 
 
 def examined(options: GateOptions, step: Step, progress: Progress) -> Done:
-    """Tell if the target does what it declares."""
+    """Tell if the target does everything that it declares."""
     doctor = Doctor(options.target, options.dialect, lambda: start_target(options.target, options.dialect))
     result = doctor.examine(progress)
     message, exit_code = f"level: {result.level}", HOLDS
@@ -22,9 +22,9 @@ def examined(options: GateOptions, step: Step, progress: Progress) -> Done:
 
 
 def announced(options: GateOptions, step: Step) -> Done:
-    """Say which dialect was found out before the first step."""
+    """Name the dialect that was identified before the first step."""
     identification = options.identified
-    assert identification is not None  # as `steps_of` lists the step only then
+    assert identification is not None  # `steps_of` lists the step only then
     message = identification.dialect
     if identification.not_told_apart:
         alike = ", ".join(identification.not_told_apart)

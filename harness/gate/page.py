@@ -33,5 +33,5 @@ def page(options: GateOptions, finished: Sequence[Done]) -> str:
 
 
 def _recorded(done: Done) -> bool:
-    """Is this the recorded result of a model?"""
+    """Tell if this is the recorded result of a model."""
     return done.step.kind == "evidence" or bool(done.details.get("evidence"))

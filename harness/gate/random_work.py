@@ -1,4 +1,4 @@
-"""Random work for the gate: a seed in, a verdict out. It is what a budget cuts."""
+"""Random work for the gate: a seed in, a verdict out. A time budget cuts this work alone."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from harness.waivers import Waivers
 
 BEHAVIOURS: Final = 20
 DEPTH: Final = 60
-"""Random behaviours of a seed, and their steps."""
+"""The number of random behaviours of a seed, and of their steps."""
 STEPS: Final = 1_000
 LENGTH: Final = 200
-"""Steps of a seed's random schedules, and of each of them."""
+"""The number of steps of a seed's random schedules, and of each schedule."""
 EVENTS: Final = 2_000
-"""Events of a seed's whole groups."""
+"""The number of events of a seed's whole groups."""
 REFERENCE: Final = "python"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a seed. `lacking` says why the target could not be judged so."""
+    """The result of a seed. `lacking` is the reason why the target could not be judged in this way."""
 
     exit_code: int
     message: str

@@ -29,15 +29,15 @@ from harness.scenario.files import play_files, scenario_files, stale
 from harness.words import counted, noun
 
 MOST_CAUSES = 12
-"""Causes of one step that are printed."""
+"""The number of causes of one step that are printed."""
 
 
 @dataclass
 class Gate:
-    """The steps of what was asked for, and how much of the time is left.
+    """The requested steps, and the time that is left.
 
-    Fixed checks are never cut: one that the time does not suffice for has failed. Random work is cut where
-    the time is over, and says so. `now` is a clock in seconds.
+    Fixed checks are never cut: a check for which the time does not suffice has failed. Random work is cut
+    where the time is over, and reports that. `now` is a clock in seconds.
     """
 
     options: GateOptions
@@ -55,7 +55,7 @@ class Gate:
         return steps_of(self.options)
 
     def run(self, step: Step, progress: Progress) -> Done:
-        """Do one step. Nothing is raised for a step that fails: that is what it says."""
+        """Do one step. Nothing is raised for a step that fails: its result has the failure."""
         if step.left_out:
             return Done(step, HOLDS, step.left_out, 0, {"name": step.name}, Outcome.LEFT_OUT)
         started = self.now()
@@ -99,7 +99,7 @@ class Gate:
         return self._check(step, progress)
 
     def _left(self) -> float:
-        """Seconds. EngineError if there are none."""
+        """The seconds that are left. EngineError if there are none."""
         left = self.options.seconds - (self.now() - self._begin)
         if left <= 0:
             raise EngineError(Failure.TIME_OUT, "no time is left")
@@ -119,7 +119,8 @@ class Gate:
         return Done(step, checked.exit_code, message, 0, checked.to_json(), place=entry.module)
 
     def _begin_checks(self, progress: Progress) -> dict[str, Future[Checked]]:
-        """Begin all models that must run, the longest first, one a processor; what is recorded is there."""
+        """Begin all models that must run, the longest first, one on each processor; recorded results are
+        there already."""
         processors = os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(max(1, processors // (self.options.limits.workers or 1)))
         names = [step.name for step in self.steps() if step.kind == "check"]
@@ -139,7 +140,7 @@ class Gate:
         return check_entry(entry, records, self.options.out, limits, silent, why=why)
 
     def close(self) -> None:
-        """End the models that still run, if any do."""
+        """End the models that still run."""
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
             stop_programs()
@@ -215,7 +216,7 @@ class Gate:
         return grouped(result, self.options.dialect, show, waives)
 
     def _exhaust(self, step: Step, limits: Limits, progress: Progress) -> Done:
-        # here, so that a gate without this step needs no Spark
+        # imported here, so that a gate without this step needs no Spark
         from harness.gate.exhaust import exhausted
 
         accepted = self.options.waivers.again()
@@ -235,8 +236,8 @@ class Gate:
         return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
 
     def _accepted(self, step: Step) -> Done:
-        """Tell if every waiver covered something, and is not over. A step that was cut off might have used
-        a waiver."""
+        """Tell if every waiver covered a difference, and none has expired. A step that was cut off might have
+        used a waiver."""
         waivers = self.options.waivers
         problems, used = list(waivers.problems()), waivers.used.total()
         expired = [problem for problem in problems if " expired on " in problem]

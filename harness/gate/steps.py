@@ -1,4 +1,4 @@
-"""Steps of the gate: which there are, in which order, and which are left out and why."""
+"""Steps of the gate: their kinds and order, and the reasons why some are left out."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ KIND_FOLDERS: Final = tuple(folder for kind in GROUP_KINDS for folder in kind.tr
 """Traces of other kinds of groups, or with assignors of clients, which a target need not have."""
 TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus", "members", *KIND_FOLDERS)
 """The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/, and
-those of what Kafka alone does in kafka/."""
+those of behaviour that only Kafka has in kafka/."""
 SCENARIOS: Final = "golden"
-"""The folder of them that has scenarios."""
+"""The folder among them that has scenarios."""
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
 """The kinds of steps in the order in which they are done: quick ones first, random work last."""
 WIRE_KINDS: Final = ("doctor", "identify", "replay")
@@ -41,18 +41,19 @@ RANDOM_MODEL: Final = "MCSimulate"
 
 
 class Outcome(StrEnum):
-    """Tell if a step was done at all."""
+    """Outcomes of a step: done or not, and why not."""
 
     DONE = "done"
     CUT = "cut"
     """The time was over: random work only."""
     LEFT_OUT = "left out"
-    """The step cannot or need not be done here; the message says why."""
+    """The step cannot or need not be done here; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that the gate does: `kind` is one of KINDS, or waivers. `left_out` says why it is not."""
+    """One check of the gate: `kind` is one of KINDS, or waivers. `left_out` is the reason why it is not
+    done."""
 
     kind: str
     name: str
@@ -61,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Done:
-    """Result of a step: its own exit code, a sentence, and for JSON what the verb of its kind writes.
+    """The result of a step: its own exit code, a sentence, and for JSON the output of the verb of its kind.
 
     `place` is the file that a failure is about, or None.
     """
@@ -76,7 +77,7 @@ class Done:
 
     @property
     def failed(self) -> bool:
-        """Tell if it keeps the gate from passing."""
+        """Tell if the step keeps the gate from passing."""
         return self.exit_code != HOLDS
 
 
@@ -84,13 +85,13 @@ class Done:
 class GateOptions:
     """The options of the gate.
 
-    It goes over a manifest's tier, its evidence, and the traces in a folder, and keeps to `seconds`. Logs and
-    counterexamples go to `out`. `waivers` accept differences on the target; that each did is the last step.
-    `kinds` are those of KINDS to do, by default all that can be done: with a specification that came with an
-    installed package, those that judge the target and need no model checker. `again` are the models whose
-    results are computed anew although they are recorded. `seeds` runs of random work of each kind start from
-    `seed`. A live broker may wait for timers for `wait_s` seconds in a step; `identified` is its dialect if
-    that was found out.
+    The gate covers a manifest's tier, its evidence, and the traces in a folder, within `seconds`. Logs and
+    counterexamples go to `out`. `waivers` accept differences on the target; the last step checks that each
+    waiver covered one. `kinds` are those of KINDS to do, by default all that can be done: with the
+    specification of an installed package, those that judge the target and need no model checker. `again` are
+    the models whose results are computed anew although they are recorded. `seeds` runs of random work of each
+    kind start from `seed`. A live broker may wait for timers for `wait_s` seconds in a step; `identified` is
+    its dialect if that was identified.
     """
 
     manifest: Manifest
@@ -137,7 +138,7 @@ def steps_of(options: GateOptions) -> list[Step]:
 
 
 def over_the_wire(target: str) -> bool:
-    """Tell if it is a broker, or librdkafka's mock cluster."""
+    """Tell if the target is a broker, or librdkafka's mock cluster."""
     return target.partition(":")[0] in ("broker", "mock")
 
 
@@ -158,7 +159,8 @@ def _of_tier(options: GateOptions) -> list[Entry]:
 
 
 def _evidence(options: GateOptions) -> Iterator[Step]:
-    """Records of what is not checked here: models of other tiers, and of this one if it is left out."""
+    """Records of models that are not checked here: those of other tiers, and of this tier if it is left
+    out."""
     for entry in options.manifest.entries:
         recorded = evidence_file(entry, options.manifest.folder).is_file()
         if entry.name in options.again.why and "check" in options.wanted:
@@ -250,7 +252,7 @@ _LISTED: Final = {
 
 
 def _unneeded(options: GateOptions, kind: str) -> str:
-    """Why a kind of steps that needs a model checker is not done; "" if it is."""
+    """The reason why a kind of steps that needs a model checker is not done; "" if it is."""
     if kind in options.wanted:
         return ""
     if kind == "exhaust":

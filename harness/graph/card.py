@@ -1,4 +1,4 @@
-"""Text in the nodes of pictures, and the readers that get it from states."""
+"""Text in the nodes of pictures, and the readers that make it from states."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[Value, ...]
 class Card:
     """Text of a node: a title that also chooses the colour, lines, and a table under them.
 
-    `changed` are the cells of the table (row and column, from 0) that stand out.
+    `changed` are the cells of the table (row and column, from 0) that are highlighted.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Card:
 
 
 class Describer(Protocol):
-    """Reads the states of one specification."""
+    """A reader of the states of one specification."""
 
     titles: Sequence[str]
     """All titles that cards may have, for a legend; empty if titles mean nothing."""
@@ -52,10 +52,10 @@ class Describer(Protocol):
     """Ways to fold, the finest first, in words for the picture's title; empty if there are none."""
 
     def card(self, state: State) -> Card:
-        """Everything about one state."""
+        """All facts about one state."""
 
     def notes(self, level: str) -> Sequence[str]:
-        """Explanations of the words on the nodes of a picture that is folded like this ("" if it is not)."""
+        """Explanations of the words on the nodes of a picture with this folding ("" without folding)."""
 
     def key(self, state: State, level: str) -> Key:
         """The key of a state: states with the same key are folded."""

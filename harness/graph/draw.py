@@ -1,4 +1,4 @@
-"""Pictures of state graphs and traces: what to draw, how to fold it, and what to call it."""
+"""Pictures of state graphs and traces: their subject, their folding, and their titles."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FOLDS = ("auto", "none", "state", "actions")
 
 @dataclass(frozen=True)
 class Subject:
-    """Subject of a picture: its title, a state graph, and a path of its nodes that is shown in it.
+    """The subject of a picture: its title, a state graph, and a path of its nodes that is shown in it.
 
-    `alone` says that there is nothing but the path, so that what changes from node to node can stand out.
+    `alone` tells that there is only the path, so that changes from node to node can be highlighted.
     """
 
     title: str
@@ -41,7 +41,7 @@ def of_model(name: str, graph: nx.MultiDiGraph, trace: Trace | None = None, trac
 
 
 def of_trace(name: str, trace: Trace) -> Subject:
-    """A trace alone; a counterexample says of what."""
+    """A trace alone; for a counterexample the title has the violated property."""
     graph, path = trace_graph(trace)
     violated = trace.meta.get("violated")
     title = f"Counterexample {name}: {violated} is violated" if violated else f"Trace {name}"
@@ -49,10 +49,10 @@ def of_trace(name: str, trace: Trace) -> Subject:
 
 
 def draw(subject: Subject, folder: Path, name: str, fold: str, variable: str | None) -> dict[str, Any]:
-    """Draw NAME.svg and NAME.png in a folder; the answer says what is in them, as `--json` has it.
+    """Draw NAME.svg and NAME.png in a folder; the answer describes them, as `--json` has it.
 
-    `fold` is one of FOLDS; `variable` folds by a variable's value instead. ConformError: exit 2 for a folding
-    that these states do not have, 3 where graphviz is missing or fails.
+    `fold` is one of FOLDS; `variable` folds by a variable's value. ConformError: exit 2 for a folding that
+    these states do not have, 3 where graphviz is missing or fails.
     """
     folder_of_states = Folder(subject.graph)
     folding = folder_of_states.choose(fold, variable)
@@ -91,7 +91,7 @@ def depths(graph: nx.MultiDiGraph) -> list[int]:
 
 
 def _mark_changes(drawn: Drawn) -> None:
-    """Let stand out in each node what is not as in the node before it on the path."""
+    """Highlight in each node the cells that differ from the node before it on the path."""
     cards = dict(drawn.graph.nodes(data="card"))
     seen = {drawn.path[0]}
     for before, node in pairwise(drawn.path):

@@ -1,9 +1,9 @@
 """The state graph of a model for drawing: as few states as possible, every edge with its exact action.
 
-In the group protocol's models the variable `step` must not make states (it says how a state was reached),
-but under a view without it the edges lose what it says, and TLC's own labels are `Next` wherever Next is not
-a plain disjunction. So every step may also end in a leaf, as in `harness.transitions`, but one that keeps
-of the step its action, branch and member alone: an edge into a leaf is an edge of the graph.
+In the group protocol's models the variable `step` must not make states (it records how a state was reached),
+but under a view without it the edges lose its content, and TLC's own labels are `Next` wherever Next is not a
+plain disjunction. So every step may also end in a leaf, as in `harness.transitions`, but the leaf keeps only
+the step's action, branch and member: an edge into a leaf is an edge of the graph.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEAF: Final = "conformLeaf"
 def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress = silent) -> nx.MultiDiGraph:
     """Dump a model's state graph and merge the states that differ only in `step`.
 
-    Nodes are numbers from 0 with `state` (of the group protocol with one of the steps into it), edges have
+    Nodes are numbers from 0 with `state` (for the group protocol with one of the steps into it), edges have
     `action`, `branch` and `member` ("" if there is none). `graph.graph["initial"]` lists the initial nodes.
     The configuration's invariants, properties and symmetry are left out.
     """
@@ -60,7 +60,7 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
 
 
 def _with_leaves(model: Model, variables: list[str], config: Config) -> str:
-    """The module whose states are the model's, and the leaves."""
+    """The module whose states are those of the model, and the leaves."""
     init, following = behaviour(model, config)
     others = ", ".join(name for name in variables if name not in HIDDEN)
     view = " ".join(config.names("VIEW")) or f"<<{others}>>"
@@ -77,7 +77,8 @@ VARIABLE {_LEAF}
 
 
 def merge_steps(dumped: nx.MultiDiGraph) -> nx.MultiDiGraph:
-    """Merge the states that differ only in `step`, and let edges say what it said (see `state_graph`)."""
+    """Merge the states that differ only in `step`, and put the content of `step` on the edges (see
+    `state_graph`)."""
     graph = nx.MultiDiGraph(initial=[])
     nodes: dict[State, int] = {}
     merged: dict[int, int] = {}
@@ -135,8 +136,8 @@ def trace_path(graph: nx.MultiDiGraph, trace: Trace, name: str) -> list[int]:
 def path_edges(graph: nx.MultiDiGraph, trace: Trace, path: list[int]) -> set[tuple[int, int, Hashable]]:
     """The edges of a state graph, as networkx names them, that a trace takes along its path.
 
-    The path is that of `trace_path`. Where the trace does not call a step as the graph does, these are all
-    edges between its two nodes.
+    The path is that of `trace_path`. Where the trace names a step differently, these are all edges between
+    its two nodes.
     """
     steps, visited = trace_graph(trace)
     node_of = dict(zip(visited, path, strict=True))
@@ -158,7 +159,7 @@ def _add_edge(graph: nx.MultiDiGraph, source: int, target: int, label: str, afte
 
 
 def without_step(state: State) -> State:
-    """A state of the group protocol without how it was reached; any other as it is."""
+    """A state of the group protocol without the step into it; any other state unchanged."""
     if not is_of_protocol(state):
         return state
     return frozendict({name: value for name, value in state.items() if name not in (*HIDDEN, _LEAF)})
@@ -169,6 +170,6 @@ def _without_leaf(state: State) -> State:
 
 
 def _step(state: State) -> Mapping[Any, Value]:
-    """The variable `step`, if there is one and it is a record."""
+    """The variable `step`, if there is one and its value is a record."""
     step = state.get(STEP)
     return step if isinstance(step, frozendict) else {}

@@ -18,15 +18,15 @@ from harness.values import Value
 READABLE_NODES: Final = 60
 """A picture of more states than this is folded."""
 READABLE_EDGES: Final = 36
-"""A picture of a folded graph has at most so many edges, if there is a folding that does it."""
+"""The most edges of a picture of a folded graph, if some folding has so few."""
 
 StepKind: TypeAlias = tuple[str, str, str]
-"""Action, branch, member; "" for what a specification does not say."""
+"""Action, branch, member; "" for a part that a specification does not record."""
 
 
 @dataclass(frozen=True)
 class Folding:
-    """A way to fold: what keys are (words for the title; "" if none), a node's key, what a key looks like."""
+    """A way to fold: words about keys (for the title; "" if none), the key of a node, the words for a key."""
 
     by: str
     key: Callable[[int], Key]
@@ -97,7 +97,7 @@ class Folder:
         )
 
     def _by_actions(self) -> Folding:
-        """States in which the same actions are possible are one node."""
+        """A folding in which states with the same possible actions are one node."""
 
         def possible(node: int) -> Key:
             return tuple(sorted({action for *_, action in self._graph.out_edges(node, data="action")}))
@@ -121,10 +121,10 @@ class Folder:
 class Drawn:
     """The graph that is drawn.
 
-    Nodes are numbers with `card`, `states` (how many it stands for), `initial` and `stays` (Counter of the
-    kinds of steps that stay in it); edges have `steps` (Counter of kinds of steps to the number of edges of
-    the state graph). `path` are the nodes that a trace visits, `folded_by` says what states of a node have in
-    common ("" if every state is a node).
+    Nodes are numbers with `card`, `states` (the number of states in it), `initial` and `stays` (Counter of
+    the kinds of steps that stay in it); edges have `steps` (Counter of kinds of steps to the number of edges
+    of the state graph). `path` are the nodes that a trace visits, `folded_by` are words for the common part
+    of a node's states ("" if every state is a node).
     """
 
     graph: nx.DiGraph

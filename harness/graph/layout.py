@@ -10,7 +10,7 @@ from typing import Final
 _ASPECT: Final = 1.3
 """Width by height of the whole, about as a screen beside the panel is."""
 _LEAST_SHARE: Final = 14
-"""No lane has less than this part of all rows, so that the names of lanes do not touch."""
+"""The least part of all rows that a lane has, so that the names of lanes do not touch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def layout(titles: Sequence[int], depths: Sequence[int], edges: Sequence[tuple[i
 
 
 def _heights(sizes: Mapping[tuple[int, int], int]) -> list[int]:
-    """Rows of each lane, about in proportion to its states: so many that the whole fits a screen."""
+    """Rows of each lane, about in proportion to its states, so that the whole fits a screen."""
     totals: dict[int, int] = defaultdict(int)
     for (_, title), size in sizes.items():
         totals[title] += size

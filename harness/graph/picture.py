@@ -31,12 +31,12 @@ _PATH: Final = "#0b57d0"
 _FONT: Final = "Helvetica"
 _TIMES: Final = "\u00d7"
 _MOST_STEPS: Final = 4
-"""Kinds of steps that an edge or a node lists; of more it says how many there are."""
+"""The number of kinds of steps that an edge or a node lists; of further ones it has the number."""
 
 
 @dataclass(frozen=True)
 class Titles:
-    """The words over a picture: what it shows, group states for the legend, what words on nodes mean."""
+    """The words over a picture: its subject, group states for the legend, the meaning of words on nodes."""
 
     title: str
     subtitle: str
@@ -185,5 +185,5 @@ def _listed(kinds: Counter[StepKind], whole: bool) -> list[str]:
 
 
 def _text(words: str) -> str:
-    """Words for a label; graphviz would take two backslashes for one."""
+    """Words for a label; graphviz would read two backslashes as one."""
     return escape(words, quote=True).replace("\\", "\\\\")

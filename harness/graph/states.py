@@ -23,12 +23,12 @@ def describer(states: Iterable[State]) -> Describer:
             try:
                 return kind(known)
             except ConformError:
-                pass  # another specification that has variables of these names
+                pass  # another specification with variables of these names
     return VariableDescriber(known)
 
 
 class VariableDescriber:
-    """States of any specification: the variables that are not the same everywhere."""
+    """A reader of the states of any specification: the variables that are not equal everywhere."""
 
     titles: Sequence[str] = ()
     levels: Sequence[str] = ()
@@ -47,11 +47,11 @@ class VariableDescriber:
         return Card("", rows=tuple(rows))
 
     def notes(self, level: str) -> Sequence[str]:
-        """None."""
+        """No notes."""
         return ()
 
     def key(self, state: State, level: str) -> Key:
-        """There are no levels: every state is alone."""
+        """The key of a state, which stands alone: there are no levels of folding."""
         return tuple(state[name] for name in self._names)
 
     def folded_card(self, key: Key) -> Card:

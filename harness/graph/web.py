@@ -33,14 +33,14 @@ EDGE_STATUSES: Final = (FAILED, TESTED, NOT_REACHED)
 STATE_STATUSES: Final = (FAILED, TESTED, PARTLY, NOT_REACHED)
 
 _OTHER_FILLS: Final = ("#cfe3f7", "#f7d9e6", "#e8e3c3", "#cdeae6", "#e3d5c9")
-"""For titles that are no group states."""
+"""Colours for titles that are no group states."""
 _HERE: Final = Path(__file__).parent
 _SCRIPTS: Final = ("web.js", "web_draw.js", "web_use.js")
 
 
 @dataclass(frozen=True, slots=True)
 class WebState:
-    """One state: its group state (or another model's title), what is said of it, its distance.
+    """One state: its group state (or another model's title), its text, its distance.
 
     `text` is lines for the side panel and the search; `depth` is in steps from the initial states.
     """
@@ -67,8 +67,8 @@ def web_states(
 ) -> tuple[list[WebState], list[WebEdge]]:
     """The states and edges of a state graph (see `harness.graph.dump`), in its order.
 
-    `tested` and `failed` are edges as networkx names them: source, target, key. An edge that is in both
-    failed; one that is in neither was not reached.
+    `tested` and `failed` are edges as networkx names them: source, target, key. An edge in both has failed;
+    an edge in neither was not reached.
     """
     index = {node: number for number, node in enumerate(graph)}
     depths = {
@@ -91,7 +91,7 @@ def web_states(
 
 
 def _text(card: Card, state: State) -> str:
-    """A card as lines, then those variables of the group protocol's models that it does not show."""
+    """A card as lines, then the variables of the group protocol's models that the card does not show."""
     lines = list(card.lines)
     for name, *cells in card.rows:
         parts = [f"{head} {cell}" for head, cell in zip(card.head[1:], cells, strict=False) if cell != "-"]
@@ -105,8 +105,8 @@ def _text(card: Card, state: State) -> str:
 def state_statuses(states: int, edges: Iterable[WebEdge]) -> list[str]:
     """The status of each state, one of STATE_STATUSES.
 
-    It failed if an edge out of it did, and is tested if all edges out of it are (where there is none, if one
-    into it is). Otherwise it is partly tested if any edge out of it or into it was taken.
+    A state failed if an edge out of it did, and is tested if all edges out of it are (where there is none, if
+    an edge into it is). Otherwise it is partly tested if any edge out of it or into it was taken.
     """
     out: list[Counter[str]] = [Counter() for _ in range(states)]
     reached = [False] * states
@@ -142,7 +142,7 @@ def web_page(title: str, states: Sequence[WebState], edges: Sequence[WebEdge], n
 
 
 def draw_page(subject: Subject, trace: Trace | None, folder: Path, name: str) -> dict[str, Any]:
-    """Write NAME.html into a folder; the answer says what is in it, as `--json` has it.
+    """Write NAME.html into a folder; the answer describes it, as `--json` has it.
 
     The edges of the trace, which is that of the subject's path, are tested. ConformError (exit 2) where the
     folder cannot be written to.
@@ -218,6 +218,6 @@ def _data(title: str, states: Sequence[WebState], edges: Sequence[WebEdge]) -> d
 
 
 def _fills(titles: Sequence[str]) -> list[str]:
-    """The colours of the pictures; titles that have none there take turns with others."""
+    """The colours of the pictures; titles without a colour there share other colours in turn."""
     others = [title for title in titles if title not in FILL]
     return [FILL.get(title) or _OTHER_FILLS[others.index(title) % len(_OTHER_FILLS)] for title in titles]

@@ -1,1 +1,2 @@
-"""The dialect of an implementation, found by probes: schedules that tell values of departures apart."""
+"""The dialect of an implementation, identified by probes: schedules on which the values of a departure
+differ."""

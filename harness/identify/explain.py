@@ -1,4 +1,5 @@
-"""The departure that explains a difference of a replay: the Python coordinator with it answers so, too."""
+"""The departure that explains a difference of a replay: the Python coordinator with this departure gives the
+same answer."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from harness.replay.run import Failure, Replayed, Replayer
 from harness.targets.python import PythonTarget, departures, values_of
 
 MANY: Final = 10**6
-"""More differences than a replay finds."""
+"""A number larger than the differences of any replay."""
 SEVERAL: Final = "several departures"
-"""The cause where a dialect as a whole explains what none of its departures does alone."""
+"""The cause where a dialect as a whole explains a difference that none of its departures explains alone."""
 
 
 def grouped(
@@ -35,7 +36,7 @@ def grouped(
 
 
 def declared(dialect: str) -> frozenset[str]:
-    """The departures that a dialect has, as `explained` names them."""
+    """The departures of a dialect, by their names in `explained`."""
     own = values_of(dialect)
     text = base_of(dialect) == TEXT.name
     return frozenset([SEVERAL, *(f"{name}={value}" for name, value in own.items()), *(() if text else RULES)])
@@ -47,14 +48,14 @@ def explained(
     progress: Callable[[str], None] = lambda _: None,
     waives: Callable[[str], bool] = lambda _: False,
 ) -> dict[Place, str]:
-    """The steps that one departure explains, each with that which explains the most of them.
+    """The steps that one departure explains, each with the departure that explains the most of them.
 
-    A trace is of the dialect that its model names, and the departures from that are tried. Those that the
-    target's `dialect` has come first, then all of these together; only what they leave is another departure.
-    A departure must also fit the steps around: where it would change the same places and the target did not,
-    it explains nothing. A step on which the Python coordinator differs without any departure has another
-    cause. Among steps that differ alike, only the one with the shortest schedule is tried. `waives` tells
-    by its signature if a difference is waived.
+    A trace is of the dialect that its model names, and the departures from that dialect are tried. Those of
+    the target's `dialect` come first, then all of these together; only a step that they leave unexplained has
+    another departure. A departure must also fit the steps around: where it would change the same places and
+    the target did not, it explains nothing. A step on which the Python coordinator differs without any
+    departure has another cause. Among steps with equal differences, only the one with the shortest schedule
+    is tried. `waives` tells by its signature if a difference is waived.
     """
     files = _Read()
     changes: dict[Place, str] = {}
@@ -148,7 +149,7 @@ class _Tries:
         self._failures = [one for one in failures if (one.trace, one.index) not in without]
 
     def explains(self, change: str, progress: Callable[[str], None]) -> set[Place]:
-        """The steps after which the Python coordinator, with this change, answers what the target did."""
+        """The steps after which the Python coordinator, with this change, gives the target's answer."""
         name, _, value = change.partition("=")
         progress(f"explaining the differences: {name}")
         return self._of(with_changes(self._dialect, {name: value}), self._failures)
@@ -166,7 +167,7 @@ class _Tries:
             trace = self._files.read(name)
             try:
                 seen = {one.index: one for one in replayer.outcome(trace).failures}
-            except ConformError:  # what the coordinator cannot do explains nothing
+            except ConformError:  # an operation that the coordinator lacks explains nothing
                 continue
             for one in failures:
                 if (
@@ -179,7 +180,7 @@ class _Tries:
         return {place for place, differing in possible.items() if not differing & others}
 
     def _held(self, trace: DecodedTrace) -> list[int]:
-        """The states of a trace after which the target was judged, and was as expected."""
+        """The states of a trace after which the target was judged without a difference."""
         judged = [step.index for step in trace.steps][: self._judged.get(trace.name)]
         if self._last is not None and self._last[0] == trace.name:
             judged = [index for index in judged if index <= self._last[1]]
@@ -187,5 +188,5 @@ class _Tries:
 
 
 def _observed_values(failure: Failure) -> set[tuple[str, str]]:
-    """Differences after a step: each place, and the value that was there instead."""
+    """Differences after a step: each place, and the observed value."""
     return {(one.path, json.dumps(one.got, sort_keys=True)) for one in failure.differences}

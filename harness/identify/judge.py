@@ -1,4 +1,4 @@
-"""The mix of departures that explains most of what a target answers to the probes."""
+"""The mix of departures that explains most of a target's answers to the probes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from harness.targets.base import Answer, Capabilities, Json, Target
 from harness.targets.python import PythonTarget, departures, named_dialects, spoken, values_of
 
 HISTORY = "records.assignmentEpochs"
-"""A field that only some dialects record: PartitionEpochs is told by commits instead."""
+"""A field that only some dialects record: commits decide about PartitionEpochs in its place."""
 
 
 @dataclass
 class Identified:
     """The dialect that fits best, by the name that --dialect takes.
 
-    `as_well` are other names of the same departures. The probes that were tried do not tell the dialect from
-    those `not_told_apart`, of which it is the newest. `inconsistent` has departures of which some probes fit
-    one value alone, others another one: departure -> values. `unknown` counts the probes of a departure that
-    fit none of its values. `undecided` are departures whose values no probe tells apart. `left_out` counts
-    the probes that were not tried, by what the target lacks for them.
+    `as_well` are other names of the same departures. The tried probes cannot distinguish the dialect from
+    those in `not_told_apart`, of which it is the newest. `inconsistent` has departures of which some probes
+    fit only one value, others only another: departure -> values. `unknown` counts the probes of a departure
+    that fit none of its values. `undecided` are departures whose values no probe distinguishes. `left_out`
+    counts the probes that were not tried, by the operation or feature that the target lacks.
     """
 
     target: str
@@ -49,9 +49,9 @@ class Identified:
 def identify(
     target: Target, probes: Sequence[Probe], progress: Callable[[str], None] = lambda _: None
 ) -> Identified:
-    """Give a target every probe that it can be given, and find the dialect that answers so.
+    """Give a target every probe that it can take, and find the dialect with its answers.
 
-    ConformError: exit 2 if it can be given none of them, 3 if it fails, 11 if no probe fits any dialect.
+    ConformError: exit 2 if it can take no probe, 3 if it fails, 11 if no probe fits any dialect.
     """
     known = target.hello()
     left_out = Counter(lacking for probe in probes if (lacking := probe.lacks(known)))
@@ -122,7 +122,7 @@ class _Judge:
         )
 
     def distance(self, dialect: str, probe: Probe) -> int:
-        """After how many operations of a probe the target differs from that dialect."""
+        """The number of operations of a probe after which the target differs from that dialect."""
         return self._distance(dialect, probe.number)
 
     def _computed_distance(self, dialect: str, number: int) -> int:
@@ -131,13 +131,13 @@ class _Judge:
         return sum(differ(one, other) for one, other in zip(answers, self._seen[number], strict=True))
 
     def loss(self, dialect: str, probes: Iterable[Probe]) -> tuple[int, int]:
-        """How many probes differ, and after how many operations in all."""
+        """The number of probes that differ, and the number of operations after which they do."""
         distances = [self.distance(dialect, probe) for probe in probes]
         return sum(map(bool, distances)), sum(distances)
 
     def improved(self, dialect: str) -> str:
-        """The dialect after the best changes, one departure at a time, while one makes it fit all probes
-        better. A change is tried on the probes that differ and on its own ones first."""
+        """The dialect after the best changes, one departure at a time, while a change makes it fit all probes
+        better. A change is tried first on the probes that differ and on its own probes."""
         while True:
             loss = self.loss(dialect, self._probes)
             self._progress(f"{len(self._probes) - loss[0]} of {len(self._probes)} probes fit {dialect}")
@@ -149,8 +149,8 @@ class _Judge:
             dialect = better
 
     def _gains(self, dialect: str) -> list[str]:
-        """The dialect with one other value of a departure, where that fits the probes concerned better, the
-        best first."""
+        """The dialect with one other value of a departure, where that fits its probes better, the best
+        first."""
         values = values_of(dialect)
         wrong = {probe.number for probe in self._probes if self.distance(dialect, probe)}
         gains: list[tuple[tuple[int, int], str]] = []
@@ -165,18 +165,18 @@ class _Judge:
         return [other for _, other in sorted(gains, key=lambda one: one[0], reverse=True)]
 
     def alike(self, mix: str, changes: Mapping[str, str]) -> list[str]:
-        """The named dialects that explain as much as a mix does, each with these changes; never none."""
+        """The named dialects that explain as much as a mix does, each with these changes; at least one."""
         loss = self.loss(mix, self._probes)
         named = {name: with_changes(name, _left(changes, name)) for name in named_dialects()}
         return [name for name, other in named.items() if self.loss(other, self._probes) == loss]
 
     def _with(self, dialect: str, name: str, value: str) -> str:
-        """The dialect with another value; its base stays, as the name alone decides some rules."""
+        """The dialect with another value; its base stays, as some rules depend on the name alone."""
         base = base_of(dialect)
         return with_changes(base, _changes({**values_of(dialect), name: value}, base))
 
     def describe(self, result: Identified) -> None:
-        """Add what is undecided, inconsistent, or unlike every value."""
+        """Add the undecided departures, the inconsistent ones, and those that fit no value."""
         values = values_of(result.dialect)
         for name, every in departures().items():
             fits: set[str] = set()

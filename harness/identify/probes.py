@@ -1,4 +1,4 @@
-"""The committed probes, and what a target answers to one."""
+"""The committed probes, and a target's answers to one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFUSED: Final = "refused"
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A schedule on which two values of a departure differ, with all else as in the dialect `base`."""
+    """A schedule on which two values of a departure differ, in the dialect `base` otherwise."""
 
     number: int
     departure: str
@@ -76,7 +76,7 @@ def read_probes(path: Path = FILE) -> list[Probe]:
 
 
 def differ(expected: Answer | str, got: Answer | str) -> bool:
-    """Tell if two answers to one operation mean something else; a refusal differs from every answer."""
+    """Tell if two answers to one operation differ in meaning; a refusal differs from every answer."""
     if isinstance(expected, str) or isinstance(got, str):
         return expected != got
     left = expected._replace(body=normal_response(expected.body, expected.body))
@@ -84,14 +84,14 @@ def differ(expected: Answer | str, got: Answer | str) -> bool:
 
 
 class ProbedTarget:
-    """A target to which probes are given, with its answer to hello. `view` is what is compared."""
+    """A target for probes, with its answer to hello. `view` selects the compared part."""
 
     def __init__(self, target: Target, known: Capabilities, view: View, configures: bool) -> None:
         self._target, self._known, self._view, self._configures = target, known, view, configures
         self._knows_interval = configures and self._takes_interval()
 
     def answers(self, probe: Probe) -> list[Answer | str]:
-        """The answers of a new coordinator to the operations of a probe, in the form that is compared.
+        """The answers of a new coordinator to the operations of a probe, in the compared form.
 
         KitFault if a program's answer has the protocol's form, and the kit cannot read it.
         """
@@ -122,7 +122,7 @@ class ProbedTarget:
             body = {name: value for name, value in body.items() if name != INTERVAL}
         fired = sorted(seen.fired, key=lambda one: (one["timer"], one.get("member", "")))
         records = [{**one, "offset": 0} for one in seen.records]
-        if len(fired) > 1:  # nothing says which timer of a millisecond comes first
+        if len(fired) > 1:  # no rule decides which timer of a millisecond comes first
             records.sort(key=lambda one: str(one["key"]))
         return seen._replace(body=body, fired=fired, records=records)
 

@@ -1,6 +1,7 @@
-"""Departures without a constant, told by what a step shows: the Python coordinator cannot be given them.
+"""Departures without a constant, recognised by the differences of a step: the Python coordinator does not
+have them.
 
-`spec/KafkaDialects.tla` lists such departures. Those that differences can show have a rule here.
+`spec/KafkaDialects.tla` lists such departures. Those that show in differences have a rule here.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def without_constant(failure: Failure, step: Step) -> str:
 
 
 def _empty_group_commits(failure: Failure, step: Step) -> bool:
-    """O2: a group without members takes a commit with any epoch below 0, and where there is no group, a
-    classic one is made for it."""
+    """O2: a group without members accepts a commit with any epoch below 0; where there is no group, the
+    commit makes a classic one."""
     body = failure.operation.get("body", {})
     epoch = body.get("generationIdOrMemberEpoch", 0) if isinstance(body, dict) else 0
     if failure.action != _COMMIT or epoch >= 0 or (step.expected.group or {}).get("members"):
@@ -34,7 +35,7 @@ def _empty_group_commits(failure: Failure, step: Step) -> bool:
 
 
 def _is_taken(one: Difference, classic: bool) -> bool:
-    """Tell if a difference is that a commit was taken, or that there is a classic group now."""
+    """Tell if a difference means that a commit was accepted, or that there is a classic group now."""
     if one.path.startswith(f"records[{_COMMIT} "):
         return bool(one.expected == ABSENT)
     if one.path == "group.state":
@@ -45,7 +46,7 @@ def _is_taken(one: Difference, classic: bool) -> bool:
 
 
 def _without_errors(topics: Any) -> Any:
-    """The topics of an answer to a commit, as if no member were unknown."""
+    """The topics of an answer to a commit, without the errors of an unknown member."""
     if isinstance(topics, Mapping):
         named = {name: _without_errors(item) for name, item in topics.items()}
         return {**named, "errorCode": 0} if named.get("errorCode") == _UNKNOWN else named
@@ -53,4 +54,4 @@ def _without_errors(topics: Any) -> Any:
 
 
 RULES: Final[Mapping[str, Callable[[Failure, Step], bool]]] = {"EmptyGroupCommits": _empty_group_commits}
-"""By the names of that list. All are of every version of Kafka."""
+"""Rules by the names of that list. All departures are of every version of Kafka."""

@@ -1,1 +1,1 @@
-"""Kinds of groups: a folder a kind, with all in which the kind differs from others."""
+"""Kinds of groups: a folder for each kind, with everything in which the kind differs from others."""

@@ -14,15 +14,15 @@ from harness.replay.calls import Call
 C = TypeVar("C", bound=Callable[..., Call])
 
 UNTRACED: Final = frozenset({"ResolveRegex"})
-"""Actions of models of which no traces are made: what Kafka does in the background (KafkaDialects)."""
+"""Actions of models without traces: Kafka's work in the background (KafkaDialects)."""
 
 INITIAL: Final = "Init"
-"""The name of a behaviour's first state; the target is loaded with that state."""
+"""The name of a behaviour's first state, which is loaded into the target."""
 
 
 def registering(handlers: dict[str, Any]) -> Callable[[C], C]:
-    """A decorator that registers a handler under the name of its action: session_timeout is that of
-    SessionTimeout, and return_ that of Return, because return is a word of Python."""
+    """A decorator that registers a handler under the name of its action: session_timeout for SessionTimeout,
+    and return_ for Return, because return is a word of Python."""
 
     def action(handler: C) -> C:
         handlers["".join(part.capitalize() for part in handler.__name__.split("_"))] = handler
@@ -41,7 +41,8 @@ _ACTION_OF: Final = re.compile(r"^ActionOf\([^)]*\)\s*==(.*?)(?=^\S)", re.DOTALL
 
 
 def actions_of_spec(folder: Path) -> frozenset[str]:
-    """The action names that the modules of a folder write into `step.action`, as text: no module is run."""
+    """The action names that the modules of a folder write into `step.action`, read from the text: no module
+    is run."""
     names: set[str] = set()
     modules = sorted(folder.glob("*.tla"))
     if not modules:

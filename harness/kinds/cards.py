@@ -29,8 +29,8 @@ DESCRIBERS: Final[Sequence[tuple[Sequence[str], Callable[[Sequence[State]], Desc
     (("mixed", "processes"), ClosedDescriber),
     (("group", "computation", "health"), ClosedDescriber),
 )
-"""The variables of states, and their describer, which raises ConformError for other specifications."""
+"""The variables of states -> their describer, which raises ConformError for other specifications."""
 TITLES: Final = (*GROUP_STATES[:-1], *CLASSIC_STATES[2:])
-"""The states that groups have, in the order of a legend."""
+"""The states of groups, in the order of a legend."""
 SHOWN: Final = frozenset(CONSUMER.variables)
 """The variables that cards show."""

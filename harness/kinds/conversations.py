@@ -14,13 +14,14 @@ from harness.replay import wire
 from harness.targets.base import Capabilities
 
 CONVERSATIONS: Final[Mapping[str, Callable[[Talk], str]]] = {CLASSIC.name: request}
-"""By the name of the kind: a check of the doctor, which raises `Wrong` and says in a sentence what it saw."""
+"""By the name of the kind: a check of the doctor, which raises `Wrong` and reports its observation in a
+sentence."""
 TALKING: Final = tuple(kind for kind in KINDS if kind.name in CONVERSATIONS)
 """The kinds with a conversation."""
 
 
 def only_kind(known: Capabilities) -> Kind | None:
-    """The kind of group with a conversation that the target has in the place of consumer groups, if any."""
+    """The only kind of group of a target without consumer groups, if it has a conversation."""
     served = wire.served(known)
     if UNIVERSAL.apis.keys() <= served:
         return None

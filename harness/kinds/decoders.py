@@ -33,8 +33,8 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Contents], KindDecoder[Any]], Collect
     SHARE.name: (share_decoder, SHARE_HANDLERS),
     CONSUMER.name: (consumer_decoder, HANDLERS),
 }
-"""By the name of the kind: a function that makes a decoder which numbers inputs as given, and the actions
-that call the target."""
+"""By the name of the kind: a function that makes a decoder, which numbers inputs with the given numbering,
+and the actions that call the target."""
 COUNTED: Final = frozenset(HANDLERS)
 """The actions of the kind of group that every target has."""
 CALLING: Final = frozenset(action for _, actions in _KINDS.values() for action in actions)

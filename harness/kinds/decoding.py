@@ -1,7 +1,7 @@
 """From the states of a trace to prepared steps: the same for all kinds of groups.
 
-A `Decoding` is what one kind has of its own. Everything of a replay that takes time is here: replaying a
-prepared step is a call and a comparison.
+A `Decoding` has the parts in which one kind differs. Everything in a replay that takes time is here:
+replaying a prepared step is a call and a comparison.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness.targets.base import Answer, Assignments, Json
 from harness.values import State
 
 STOP_MS: Final = 40_000
-"""The replay's clock moves 1 ms before each step until here, short of the first time-out by itself."""
+"""The replay's clock moves 1 ms before each step up to this time, which is before the first time-out."""
 
 
 class AnySpecStep(Protocol):
@@ -60,7 +60,7 @@ S = TypeVar("S", bound=AnyState)
 
 @dataclass(frozen=True, slots=True)
 class KindLoad(ABC, Generic[S]):
-    """A whole state with its armed timers at a time, as the operation `load` takes it; `described` is the
+    """A whole state with its armed timers at a time, in the form of the operation `load`; `described` is the
     answer to `describe` without the timers."""
 
     state: S
@@ -85,7 +85,7 @@ class KindLoad(ABC, Generic[S]):
 
     @property
     def records(self) -> list[Json]:
-        """The log, as if written at once; nothing of it is shared with what is expected."""
+        """The log, as if written at once; it shares no object with expected values."""
         return deepcopy([{"offset": offset, **record} for offset, record in enumerate(self.whole())])
 
     @property
@@ -119,10 +119,10 @@ class Expected(NamedTuple):
 
 
 class Decoding(ABC, Generic[S]):
-    """A trace of one kind of group as it is decoded, with the timers as far as its steps have gone.
+    """A trace of one kind of group while it is decoded, with the timers after the steps so far.
 
-    `handlers` are the actions that call the target, `others` those that do not; without `api` a target has
-    no groups of the kind ("" for consumer groups, which every target has). `kind` is its name.
+    `handlers` are the actions that call the target, `others` those that do not; without `api` a target has no
+    groups of the kind ("" for consumer groups, which every target has). `kind` is its name.
     """
 
     handlers: frozenset[str]
@@ -136,15 +136,15 @@ class Decoding(ABC, Generic[S]):
 
     @abstractmethod
     def start(self, state: S) -> Described:
-        """The state that the trace starts from, at time 0."""
+        """Begin with the state at the start of the trace, at time 0."""
 
     @abstractmethod
     def follow(self, before: S, after: S, now_ms: int) -> Described:
-        """The state after a step. ValueError, in words, if the states contradict each other."""
+        """Follow the state after a step. ValueError, in words, if the states contradict each other."""
 
     @abstractmethod
     def call(self, before: S, after: S) -> Call:
-        """The call of a step. ValueError, in words, if the states contradict it."""
+        """The call of a step. ValueError, in words, if the states contradict the call."""
 
     @abstractmethod
     def expected(self, before: S, after: S, now_ms: int) -> Expected:
@@ -155,7 +155,7 @@ class Decoding(ABC, Generic[S]):
         return []
 
     def check(self, before: S, after: S, records: Sequence[Json]) -> None:
-        """ValueError, in words, if the trace has a log that says otherwise than the records of a step."""
+        """ValueError, in words, if the trace has a log that contradicts the records of a step."""
 
 
 class Reader(Protocol[S]):
@@ -166,7 +166,7 @@ class Reader(Protocol[S]):
 
 
 class KindDecoder(Generic[S]):
-    """Decodes traces of one kind of group: `decoding` makes one from a trace's #meta and name. `inputs`
+    """A decoder of traces of one kind of group: `decoding` makes one from a trace's #meta and name. `inputs`
     numbers the steps' inputs among those of other traces."""
 
     def __init__(
@@ -176,8 +176,8 @@ class KindDecoder(Generic[S]):
         self._lengths: dict[tuple[int, int, int], int] = {}
 
     def decode(self, trace: Trace, name: str) -> DecodedTrace:
-        """Prepare the trace in the file `name`. ConformError (exit 2) if it is of another specification, or
-        contradicts itself."""
+        """Prepare the trace in the file `name`. ConformError (exit 2) for a trace of another specification,
+        or one that contradicts itself."""
         states = self._reader.read(trace, f"The trace {name}")
         if len(states) < 2:
             raise ConformError(f"The trace {name} has a state but no steps: there is nothing to replay.")
@@ -203,7 +203,7 @@ class KindDecoder(Generic[S]):
         return decoded
 
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Loadable, Json]:
-        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
+        """A state as the start of a trace with this #meta: its load, and its description."""
         read = self._reader.read(Trace(dict(meta), tuple(state), [state]), name)[0]
         load = self._decoding(meta, name).start(read)
         return load, load.description
@@ -211,7 +211,7 @@ class KindDecoder(Generic[S]):
     def _decode_steps(
         self, decoded: DecodedTrace, decoding: Decoding[S], states: Sequence[S], end: int
     ) -> None:
-        """`end` is the number of records before the first step."""
+        """Decode the steps; `end` is the number of records before the first step."""
         now_ms = 0
         for index in range(1, len(states)):
             before, after = states[index - 1], states[index]
@@ -234,7 +234,7 @@ class KindDecoder(Generic[S]):
             decoded.needs.update(step.needs())
 
     def _length(self, state: S, start: Described) -> int:
-        """Number of records that a state is loaded from."""
+        """The number of records from which a state is loaded."""
         known = self._lengths.get(state.key)
         if known is None:
             known = self._lengths[state.key] = len(start.whole())

@@ -18,7 +18,8 @@ _FROM: Final = (
 
 
 def calls_it_otherwise(kind: str, different: Sequence[Difference], view: View) -> bool:
-    """Tell if a description agrees in all from which the state of the group follows, and not in that."""
+    """Tell if two descriptions agree in all parts from which the group's state follows, and not in that
+    state."""
     if kind != CONSUMER.name or len(different) != 1 or different[0].path != "group.state":
         return False
     return all(map(view.shows, _FROM)) and different[0].expected in _STATES and different[0].got in _STATES

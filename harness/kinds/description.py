@@ -12,11 +12,11 @@ from harness.errors import ConformError
 from harness.itf import Trace
 
 COMMON: Final = ("group", "topics", "offsets", "configs")
-"""The variables in which the coordinator keeps what most kinds of groups have."""
+"""The variables in which the coordinator keeps the state that most kinds of groups have."""
 
 Exercised: TypeAlias = Callable[[str, str, str], tuple[str, ...]]
-"""From the action, the branch and the error of a step to the requirements that the step exercises, the most
-important first; nothing where the kind has none of its own for the step."""
+"""A function from the action, the branch and the error of a step to the requirements that the step exercises,
+the most important first; none where the kind has no requirement of its own for the step."""
 
 
 def _nothing(action: str, branch: str, error: str) -> tuple[str, ...]:
@@ -34,10 +34,11 @@ class Kind:
     `traces` the folders of its committed traces, of KIP-848's text; `beside` further variables by which a
     model of the kind is known where no state is at hand. `unreplayable` has variables of models whose traces
     cannot be replayed, with the reason. Traces of a kind that is `retold` can be printed as scenarios.
-    `exercised` gives the requirements of steps that are about this kind alone. A kind that is made of others
-    comes after them in the registry, and is asked before them. A target may say that it shows the state alone
-    of groups of a kind with `unshown` configurations: these do not show then where it has no clock either.
-    `stage` is the module with which whole groups of the kind are simulated (harness/simulate/stage.py).
+    `exercised` gives the requirements of steps that are about this kind alone. A kind that consists of others
+    stands after them in the registry, and is tried before them. A target may declare that it shows only the
+    state of groups of a kind with `unshown` configurations: then these do not show where it has no clock
+    either. `stage` is the module with which whole groups of the kind are simulated
+    (harness/simulate/stage.py).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Fields of the specification's records, asked for by name and type.
+"""Fields of the specification's records, read by name and type.
 
 A trace of another specification ends here with a sentence that names the field.
 """
@@ -14,7 +14,7 @@ from harness.errors import ConformError
 from harness.values import Value, as_function
 
 Partition: TypeAlias = tuple[str, int]
-"""Topic and index, the spec's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
+"""Topic and index, the specification's <<"foo", 0>>. A topic is an id (T2); `wire.topic_name` is its name."""
 T = TypeVar("T")
 A = TypeVar("A")
 
@@ -24,7 +24,8 @@ class BadField(ValueError):
 
 
 class Fields:
-    """A record of the spec whose fields are asked for by name and type. BadField for what is not as asked."""
+    """A record of the specification whose fields are read by name and type. BadField for a missing field or
+    another type."""
 
     def __init__(self, raw: Value, path: str) -> None:
         if not isinstance(raw, frozendict):
@@ -38,7 +39,7 @@ class Fields:
         return typed(self.raw[name], kind, f"{self.path}.{name}")
 
     def get_or(self, name: str, kind: type[T], default: T) -> T:
-        """A field that traces of before it was there lack."""
+        """A field that older traces do not have."""
         return self.get(name, kind) if name in self.raw else default
 
     def record(self, name: str) -> Fields:
@@ -62,7 +63,7 @@ class Fields:
         return self._one(self.get(name, frozenset), name, kind)
 
     def option_or_none(self, name: str, kind: type[T]) -> T | None:
-        """An option that traces of before it was there lack."""
+        """An option that older traces do not have."""
         return self._one(self.get_or(name, frozenset, _NOTHING), name, kind)
 
     def _one(self, values: frozenset[Any], name: str, kind: type[T]) -> T | None:
@@ -73,7 +74,7 @@ class Fields:
         return None
 
     def partition(self, name: str) -> Partition | None:
-        """At most one, in traces of before it was there none."""
+        """At most one partition; older traces have none."""
         raw = self.option_or_none(name, tuple)
         return None if raw is None else partition_in(raw, f"{self.path}.{name}")
 
@@ -102,7 +103,7 @@ _KINDS = {
 
 
 def read_function(raw: Value, path: str) -> frozendict[Any, Value]:
-    """A function of the spec. BadField if it is none."""
+    """A function of the specification. BadField for another value."""
     try:
         return as_function(raw)
     except TypeError:
@@ -133,7 +134,7 @@ def counts_in(raw: Value, path: str) -> dict[str, int]:
 
 
 def committed_offsets(raw: Value) -> dict[Partition, int]:
-    """The committed offsets (O1); -1 says that there is none."""
+    """The committed offsets (O1); -1 stands for none."""
     offsets = {
         partition_in(partition, "offsets"): typed(offset, int, f"offsets[{partition}]")
         for partition, offset in read_function(raw, "offsets").items()
@@ -153,7 +154,8 @@ def partition_epochs(raw: Value) -> dict[str, dict[Partition, int]]:
 
 
 def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[T]:
-    """All states of the trace `name`. ConformError (exit 2) with the first field that is not as asked."""
+    """All states of the trace `name`. ConformError (exit 2) with the first field that is missing or of
+    another type."""
     result = []
     for index, state in enumerate(states):
         try:

@@ -1,4 +1,4 @@
-"""Values as TLA+ writes them."""
+"""Values in the syntax of TLA+."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from harness.values import Value, is_field, sort_key
 
 
 def tla_text(text: str) -> str:
-    """A text as TLA+ writes it."""
+    """A text in TLA+."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def tla_partitions(partitions: Iterable[Partition]) -> str:
-    """A set of partitions as TLA+ writes it."""
+    """A set of partitions in TLA+."""
     return f"{{{', '.join(f'<<{tla_text(topic)}, {index}>>' for topic, index in sorted(partitions))}}}"
 
 
@@ -31,7 +31,7 @@ def tla_list(texts: Iterable[str]) -> str:
 
 
 def tla_cases(variable: str, values: Mapping[str, str]) -> str:
-    """The values of a function at some texts, as literals; its value at others follows."""
+    """The values of a function at some texts, as literals; its value at all others comes last."""
     return "".join(f"IF {variable} = {tla_text(text)} THEN {value} ELSE " for text, value in values.items())
 
 
@@ -41,7 +41,7 @@ def tla_ranks(variable: str, texts: Iterable[str]) -> str:
 
 
 def tla_value(value: Value | Mapping[Any, Any]) -> str:
-    """A value as TLA+ writes it. A function of names is written as the record that it equals."""
+    """A value in TLA+. A function of names is written as the record that equals it."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):

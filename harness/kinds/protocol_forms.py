@@ -74,7 +74,7 @@ def _records() -> Iterator[str]:
 
 
 def fields(dialect: str) -> dict[str, list[str]]:
-    """Record -> the fields of its value; what a target of the dialect may have besides is not compared."""
+    """Record -> the fields of its value; further fields of a target of the dialect are not compared."""
     listed = [*stable_group(dialect, True).records, committed_record(("foo", 0), 1, 0)]
     by_type = {record["key"]["type"]: list(record["value"]) for record in listed}
     for name in sorted(PythonTarget(dialect).hello().unobserved):

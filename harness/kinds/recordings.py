@@ -1,4 +1,4 @@
-"""Kind of group that a log is of, and its validation."""
+"""The kind of group in a log, and its validation."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ from harness.validate.recording import Recorded
 
 
 def read_log(path: Path, group: str | None = None, dialect: str | None = None) -> Recorded[Any]:
-    """Read a log; of several groups the one that is named, else the first. Its first run says what kind of
-    group it is; one that both protocols are used for, there or in a later run where the first is of a classic
-    group, migrates, the way of its dialect.
+    """Read a log; of several groups the named one, else the first. Its first run decides the kind of group; a
+    group for which both protocols are used, there or in a later run where the first one is of a classic
+    group, migrates in the way of its dialect.
 
-    ConformError (exit 2) with the line for what is no log, and for one in which nothing can be judged.
+    ConformError (exit 2) with the line where the log is malformed, and for a log in which nothing can be
+    judged.
     """
     first = _first(path, group)
     kind = MIGRATION if first.migrates else next((kind for kind in KINDS if first.api in kind.apis), CONSUMER)
@@ -50,7 +51,7 @@ def read_log(path: Path, group: str | None = None, dialect: str | None = None) -
 
 
 def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
-    """Read the clients of a log, those of a consumer group; of a group of another kind there are none."""
+    """Read the clients in the log of a consumer group; groups of another kind have none."""
     first = _first(path, group)
     kind = ClientRecording()
     if first.migrates or first.api != wire.HEARTBEAT:
@@ -61,12 +62,12 @@ def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
 
 
 def names_clients(path: Path) -> bool:
-    """Tell if a log says which client spoke, as that of `conform proxy` does."""
+    """Tell if a log names the client of a request, as that of `conform proxy` does."""
     return any("listener" in line for _, line in lines_of(path))
 
 
 def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
-    """Groups migrate the way of their dialect."""
+    """The kind of a group that migrates, in the way of its dialect."""
     is_text = base_of(dialect) == TEXT.name
     return MigrationLogReader(path, group, MigrationRecording() if is_text else KafkaMigrationRecording())
 
@@ -84,8 +85,8 @@ READERS: Final[Mapping[str, Callable[[Path, str, str], LogReader[Any]]]] = {
 
 @dataclass
 class _First:
-    """The beginning of a group in a log: its first request, whether that is to a classic group, and whether
-    some run uses both protocols."""
+    """The beginning of a group in a log: its first request, a flag for a request to a classic group, and a
+    flag for runs with both protocols."""
 
     group: str
     dialect: str = TEXT.name

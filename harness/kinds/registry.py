@@ -1,6 +1,7 @@
-"""The kinds of groups that there are. A new kind takes a folder beside this file, and a line here.
+"""The known kinds of groups. A new kind takes a folder beside this file, and a line here.
 
-One of another package takes entry points there (`harness/plugins.py`)."""
+A kind of another package takes entry points in that package (`harness/plugins.py`).
+"""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ from harness.plugins import kinds
 
 _OWN: Final = (SHARE, CLASSIC, CONNECT, MIGRATION, CONSUMER)
 KINDS: Final[tuple[Kind, ...]] = (*kinds(Kind, [kind.name for kind in _OWN]), *_OWN)
-"""A trace is of the first kind that has its variables: those of a consumer group are in others, too."""
+"""The kinds in order: a trace is of the first kind whose variables it has, as other kinds have those of a
+consumer group, too."""
 
 UNIVERSAL: Final = CONSUMER
-"""The kind that every target has but those that have one other kind alone."""
+"""The kind that every target has, except those with only one other kind."""
 APIS: Final = {kind.name: kind.apis for kind in KINDS}
 """By the name of each kind: its own requests, in the versions that traces use."""
 
@@ -33,7 +35,7 @@ def apis_of_others(own: Kind) -> frozenset[str]:
 
 
 def kind_of(trace: Trace, name: str) -> Kind:
-    """The kind of group that the trace in the file `name` is of. ConformError (exit 2) if there is none."""
+    """The kind of group of the trace in the file `name`. ConformError (exit 2) if there is none."""
     first = next((kind for kind in KINDS if kind.has(trace)), None)
     if first is None:
         CONSUMER.check(trace, name)

@@ -1,9 +1,9 @@
-"""Records of the specification as Python dataclasses: one row a field.
+"""Records of the specification as Python dataclasses: one row for each field.
 
-A row is a field of a dataclass. Its type says how the specification holds the value. A `Row` in its
+A row is a field of a dataclass. Its type decides how the specification holds the value. A `Row` in its
 annotation has its name in the specification, if that is not the Python name in camelCase, and its name in
-JSON, if `describe` shows the field. From the rows come: reading a state, the TLA+ literal, the JSON that a
-target must show, and reading what a target has shown.
+JSON, if `describe` shows the field. The rows give: reading a state, the TLA+ literal, the JSON that a target
+must show, and reading the JSON of a target.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from harness.targets.base import Json
 
 T = TypeVar("T")
 REQUIRED: Final = object()
-"""Says that every trace has a field."""
+"""The mark of a field that every trace has."""
 Forms: TypeAlias = Mapping[str, Callable[[Any], Any]]
 """By the name of a form: from values to JSON, or from JSON to values, where the two are not the same."""
 Seen: TypeAlias = Mapping[str, Any]
@@ -50,8 +50,9 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True)
 class Form:
-    """A form that values have in the specification: `read` checks a value of a state, which has a path for
-    errors, and `literal` writes TLA+. In JSON, null is a value of a form with `null`, and else absent."""
+    """A form of values in the specification: `read` checks a value of a state, which has a path for errors,
+    and `literal` writes TLA+. In JSON, null is a value of a form with `null`; in other forms it means
+    absent."""
 
     name: str
     read: Callable[[Any, str], Any]
@@ -61,8 +62,8 @@ class Form:
 
 @dataclass(frozen=True)
 class Row:
-    """The names of a field beside that in Python: `spec` if it is no camelCase of that, `json` if `describe`
-    shows the field. `absent` is the value in traces of before the specification had the field."""
+    """The names of a field beside its Python name: `spec` if that is not its camelCase, `json` if `describe`
+    shows the field. `absent` is the value in traces that are older than the field."""
 
     spec: str = ""
     json: str = ""
@@ -86,7 +87,7 @@ def _read_partitions(raw: Any, path: str) -> frozenset[Partition]:
 
 
 def _read_owners(raw: Any, path: str) -> dict[str, frozenset[Partition]]:
-    """A function from partitions to their owners, by owner; "" is nobody."""
+    """A function from partitions to their owners, by owner; "" is no owner."""
     owned: dict[str, set[Partition]] = {}
     for partition, owner in read_function(raw, path).items():
         partition_in(partition, path)
@@ -100,7 +101,7 @@ def _read_sizes(raw: Any, path: str) -> dict[str, int]:
 
 
 def no_literal(value: Any) -> str:
-    """TypeError: modules write the value in another way."""
+    """TypeError: modules write such a value in another way."""
     raise TypeError(f"a function has no literal of its own: {value!r}")
 
 
@@ -179,7 +180,7 @@ def _form_of(hint: Any) -> Form:
 
 @dataclass(frozen=True)
 class Field:
-    """A row as it is used. `plain` is the type of a value that needs no reading, if there is one."""
+    """A row in the form of its use. `plain` is the type of a value that needs no reading, if there is one."""
 
     attribute: str
     spec: str
@@ -190,7 +191,7 @@ class Field:
 
 
 BESIDE: Final = "beside"
-"""Annotates a field that the specification has in another variable, and that is read apart."""
+"""The annotation of a field that the specification has in another variable, and that is read apart."""
 
 
 class Record(Generic[T]):
@@ -230,7 +231,7 @@ class Record(Generic[T]):
         }
 
     def seen(self, described: Json, hidden: Container[str], forms: Forms) -> Seen:
-        """The fields that a target has shown; `forms` read those that JSON has otherwise."""
+        """The fields that a target has shown; `forms` read those with another form in JSON."""
         return {
             row.attribute: forms.get(row.form.name, _same)(described[row.json])
             for row in self.shown
@@ -239,8 +240,8 @@ class Record(Generic[T]):
         }
 
     def seen_literal(self, seen: Seen, plain: Mapping[str, str] = _NOTHING) -> str:
-        """Values that a target has shown, in TLA+: each field is an option, but those that are `plain`, by
-        their names in the specification."""
+        """Values that a target has shown, in TLA+: each field is an option, except the `plain` ones, by their
+        names in the specification."""
         options = {
             row.spec: f"{{{row.form.literal(seen[row.attribute])}}}" if row.attribute in seen else "{}"
             for row in self.rows
@@ -266,7 +267,7 @@ def _same(value: Any) -> Any:
 
 
 def camel_case(name: str) -> str:
-    """The name that the specification has for a Python name: previous_epoch is previousEpoch."""
+    """The specification's name for a Python name: previous_epoch is previousEpoch."""
     first, *others = name.split("_")
     return first + "".join(part.capitalize() for part in others)
 

@@ -1,7 +1,7 @@
 """The languages of scenarios: by the word that follows `protocol:`, and that of files without it.
 
-Files without it are of the kind of group that every target has: what reads, plays, judges and writes these is
-named here.
+Files without the word are of the kind of group that every target has: the functions that read, play, judge
+and write those are named here.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from harness.report.sequence import Event, Step
 Steps: TypeAlias = Callable[
     [Trace, str, Mapping[int, Sequence[str]]], tuple[list[str], list[Step], list[Event]]
 ]
-"""From a trace, its title and the words for each step that stands out to lanes, rows and what is drawn."""
+"""A function from a trace, its title and the words for each highlighted step to lanes and rows."""
 
 SEQUENCES: Final[Mapping[str, Steps]] = {
     CLASSIC.name: classic_steps,

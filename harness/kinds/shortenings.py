@@ -1,4 +1,5 @@
-"""The kinds of groups of whose traces parts are done again over a module of the specification."""
+"""The kinds of groups whose traces can be shortened, by doing parts of them again over a module of the
+specification."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ Step = TypeVar("Step", bound=Hashable)
 
 
 class Shortening(Protocol[Step]):
-    """Does parts of a trace again, over `module` of the specification."""
+    """A class that does parts of a trace again, over `module` of the specification."""
 
     module: str
 

@@ -1,4 +1,4 @@
-"""A stable group of the kind that every target has, for what tests `load`."""
+"""A stable group of the kind that every target has, for tests of `load`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The judges of steps on a target whose assignor cannot be scripted, by the kind of group.
 
-They are apart from the decoders, since a change of how steps are judged leaves decoded steps as they are.
+They are apart from the decoders, since a change of the judging leaves decoded steps as they are.
 """
 
 from __future__ import annotations
@@ -15,4 +15,4 @@ UnscriptedJudge: TypeAlias = Unscripted
 """A judge of one trace after another."""
 
 UNSCRIPTED: Final = {CONSUMER.name: Unscripted, MIGRATION.name: Unscripted}
-"""No assignor computes the target assignments of the other kinds."""
+"""The judges by kind; in the other kinds no assignor computes target assignments."""

@@ -1,4 +1,4 @@
-"""Mutants of the coordinator on the kit's own checks, in a process of their own each.
+"""Mutants of the coordinator on the kit's own checks, each in a process of its own.
 
 The checks are replays, those of committed traces first, then the tours of small open models (every step of
 them), so that most mutants end after a few milliseconds, then simulations. The traces are read once, before
@@ -57,7 +57,7 @@ TEXT: Final = (
     "cooperative",
     "migration",
 )
-"""Folders of traces/ that are of the protocols' texts."""
+"""Folders of traces/ that belong to the protocols' texts."""
 TESTS: Final = (
     *(
         f"tests/coordinator/test_{name}.py"
@@ -148,19 +148,19 @@ ALWAYS: Final = (PACKAGE, "harness/replay", "harness/targets")
 """Folders that every judgement reads, besides the trace, the model or the test."""
 TYPES: Final = "types"
 CONFIGURED: Final = "pyproject.toml"
-"""The file that a judgement by types, or by loading the mutant, depends on."""
+"""The file on which a judgement by types, or by loading the mutant, depends."""
 TYPES_CACHE: Final = "build/mutate/mypy"
 TYPES_LIMIT_S: Final = 120.0
 LENGTH: Final = 200
-"""Steps of a tour, about."""
+"""The length of a tour, in steps, about."""
 
 
 class Check(Protocol):
-    """A check of the kit by its name, on the coordinator and the members as they are loaded."""
+    """A check of the kit by its name, on the loaded coordinator and members."""
 
     @property
     def name(self) -> str:
-        """The name, as reports have it."""
+        """The name in reports."""
 
     def noticed(self) -> Verdict | None:
         """The first difference or violation; None if there is none."""
@@ -168,7 +168,7 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """Traces of one dialect that are replayed together, and what they are of: folders, or a model."""
+    """Traces of one dialect that are replayed together, with their origin: folders, or a model."""
 
     name: str
     dialect: str
@@ -176,7 +176,7 @@ class Traces:
     of: Sequence[str] = ()
 
     def noticed(self) -> Verdict | None:
-        """The first difference of the replay; it rests on the one trace, if that is a file."""
+        """The first difference of the replay; it rests on that one trace, if that is a file."""
         on = self.of
         try:
             replayer = started(self.dialect)
@@ -193,7 +193,7 @@ class Traces:
 def checks_of(
     root: Path, mutant: Mutant, tours: Sequence[str], simulates: bool, with_types: bool, with_tests: bool
 ) -> Needed:
-    """All that judges a mutant, in this order, and what it rests on."""
+    """All checks that judge a mutant, in this order, with the things on which each rests."""
     checks: dict[str, Sequence[str]] = {name: of for name, _, of in _committed(root)}
     checks |= {tour(model): (model,) for model in tours}
     if simulates:
@@ -222,7 +222,7 @@ def tour(model: str) -> str:
 
 
 def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
-    """Files that a judgement reads: traces, a test with what tests have in common, a model's tours."""
+    """The files that a judgement reads: traces, a test with the common parts of tests, a model's tours."""
     always = [file for folder in ALWAYS for file in files(root / folder)]
     if not (root / name).exists():
         model = of_model(manifest, name)
@@ -235,7 +235,7 @@ def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
 
 
 def committed_checks(root: Path) -> Iterator[Traces]:
-    """The checks by committed traces, read."""
+    """The checks by committed traces, which are read here."""
     for name, dialect, folders in _committed(root):
         yield Traces(
             name, dialect, decoded_traces(trace_files([root / folder for folder in folders]), root), folders
@@ -249,7 +249,7 @@ def decoded_traces(paths: Sequence[Path], root: Path) -> list[DecodedTrace]:
 
 
 def judge(mutant: Mutant, checks: Sequence[Check]) -> Verdict:
-    """The verdict of checks on a mutant. To be called in a process of its own."""
+    """The verdict of checks on a mutant. Must be called in a process of its own."""
     try:
         compile(mutant.text, mutant.path, "exec")
         load({mutant.path: mutant.text})
@@ -302,25 +302,25 @@ def _own(path: str) -> tuple[str, ...]:
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """The verdict of checks on the coordinator and the members as they are loaded."""
+    """The verdict of checks on the loaded coordinator and members."""
     noticed = (outcome for check in checks if (outcome := check.noticed()))
     return next(noticed, None) or Verdict(SURVIVED, ", ".join(check.name for check in checks))
 
 
 def started(dialect: str) -> Replayer:
-    """A replay on the coordinator and the members as they are loaded, which ends at its first difference."""
+    """A replay on the loaded coordinator and members, which ends at its first difference."""
     target = importlib.import_module(REBOUND[0]).PythonTarget(dialect)
     return Replayer(target, 1, importlib.import_module(REBOUND[1]).PythonProcess)
 
 
 def first_failure(replayer: Replayer, trace: DecodedTrace) -> Failure | None:
-    """The first step of a trace after which the target is not as expected, or that it did not load."""
+    """The first step of a trace after which the target differs, or that the target did not load."""
     replayer.replay(trace)
     return next(iter([*replayer.result.failures, *replayer.result.not_loaded]), None)
 
 
 def load(texts: Mapping[str, str]) -> None:
-    """Make this process's coordinator the one with these texts of its files, by their paths from the
+    """Replace this process's coordinator by one with these texts of its files, by their paths from the
     repository's folder."""
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE or name in REBOUND]:
         del sys.modules[name]
@@ -336,7 +336,8 @@ def _module(path: str) -> str:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds modules in the texts of a mutant, by their names; all others where they are."""
+    """A finder of modules in the texts of a mutant, by their names; all other modules come from their
+    files."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
@@ -357,7 +358,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads the text that it is given, and never what was compiled before."""
+    """A loader of the given text, never of a compiled file."""
 
     text = ""
 

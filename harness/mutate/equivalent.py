@@ -27,7 +27,7 @@ class _Row(Form):
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """A mutant by the text of its lines, and why nothing can tell it from the original."""
+    """A mutant by the text of its lines, and the reason why no check can distinguish it from the original."""
 
     path: str
     before: str
@@ -35,7 +35,7 @@ class Equivalent:
     reason: str
 
     def covers(self, mutant: Mutant) -> bool:
-        """Is it this one?"""
+        """Tell if the entry is about this mutant."""
         return (mutant.path, mutant.before, mutant.after) == (self.path, self.before, self.after)
 
 
@@ -57,7 +57,7 @@ def read_equivalent(path: Path) -> list[Equivalent]:
 
 
 def stale(known: Sequence[Equivalent], mutants: Sequence[Mutant], judged: Iterable[Judged]) -> Iterator[str]:
-    """Faults of the file: no such mutant any more, or one that a check tells from the original."""
+    """Faults of the file: an entry whose mutant does not exist any more, or whose mutant a check notices."""
     files = {mutant.path for mutant in mutants}
     for one in known:
         if one.path in files and not any(one.covers(mutant) for mutant in mutants):

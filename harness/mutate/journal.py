@@ -1,9 +1,10 @@
-"""Verdicts on mutants from earlier runs: JSON lines, one a verdict, each with what it rests on.
+"""Verdicts on mutants from earlier runs: JSON lines, one for each verdict, each with the things on which it
+rests.
 
-A verdict rests on what gave it: a trace, a folder of traces, a test, a model, each by its name and with a
-hash of all that a judgement by it reads. It holds as long as these are what they were. So a mutant stays
-killed while what killed it is as it was, and one that survived is judged anew by those checks alone that are
-new or have changed. The file that a mutant changes needs no hash: a mutant's name follows from its text.
+A verdict rests on a trace, a folder of traces, a test or a model, each by its name and with a hash of
+everything that a judgement by it reads. The verdict holds while these are unchanged. So a killed mutant stays
+killed while its killer is unchanged, and a survivor is judged anew only by checks that are new or have
+changed. The file that a mutant changes needs no hash: a mutant's name follows from its text.
 """
 
 from __future__ import annotations
@@ -21,21 +22,20 @@ from harness.modules import config_beside, dependencies
 from harness.mutate.mutant import SURVIVED, Judged, Mutant, Verdict
 
 Needed = Mapping[str, Sequence[str]]
-"""The checks that judge a mutant, in their order, and the names of what each rests on."""
+"""The checks that judge a mutant, in their order, and the names of the things on which each rests."""
 Reads = Callable[[str], Iterable[Path | str]]
-"""The files that a judgement by something reads, and texts; none if there is no such thing any more."""
+"""The files and texts that a judgement by something reads; none if there is no such thing any more."""
 _SUFFIXES: Final = (".py", ".tla", ".cfg", ".json", ".yaml", ".j2", ".toml")
 
 
 def files(path: Path) -> Iterator[Path]:
-    """A file itself; of a folder all that can change a verdict."""
+    """A file itself; of a folder all files that can change a verdict."""
     inside = sorted(path.rglob("*")) if path.is_dir() else [path]
     return (one for one in inside if one.is_file() and one.suffix in _SUFFIXES)
 
 
 def of_model(manifest: Manifest, name: str) -> list[Path | str]:
-    """Files of a model that TLC and the comparison with the manifest read; nothing if there is no such
-    model."""
+    """Files of a model that TLC and the comparison with the manifest read; none if there is no such model."""
     entry = next((one for one in manifest.entries if one.name == name), None)
     if entry is None:
         return []
@@ -44,7 +44,8 @@ def of_model(manifest: Manifest, name: str) -> list[Path | str]:
 
 
 class Basis:
-    """Hashes of what judgements read, by the names of what they rest on. Each file is read once."""
+    """Hashes of the inputs of judgements, by the names of the things on which these rest. Each file is read
+    once."""
 
     def __init__(self, root: Path, reads: Reads) -> None:
         self._root, self._reads = root, reads
@@ -52,14 +53,14 @@ class Basis:
         self._files: dict[Path, str] = {}
 
     def digest(self, name: str) -> str:
-        """ "" if there is nothing of this name."""
+        """The hash of the thing of this name, "" if there is none."""
         if name not in self._names:
             parts = [part if isinstance(part, str) else self._file(part) for part in self._reads(name)]
             self._names[name] = _hash("\0".join(parts).encode())[:16] if parts else ""
         return self._names[name]
 
     def holds(self, name: str, digest: str) -> bool:
-        """Is it there, and as it was?"""
+        """Tell if the thing exists, and is unchanged."""
         return bool(digest) and self.digest(name) == digest
 
     def _file(self, path: Path) -> str:
@@ -97,20 +98,20 @@ class Journal:
             return  # the last line of a run that was killed, or of an older kind
 
     def left(self, mutant: Mutant, needed: Needed) -> list[str]:
-        """The checks that it has still to be judged by, of all that are asked for."""
+        """The checks that must still judge a mutant, of all that are requested."""
         passed = self._passed.get(mutant.id, set())
         return [check for check, names in needed.items() if not passed.issuperset(names)]
 
     def known(self, mutant: Mutant, needed: Needed) -> Judged | None:
-        """The earlier verdict on a mutant: noticed by any check, or noticed by none of the checks that are
-        asked for. None where a check is still to be done."""
+        """The earlier verdict on a mutant: noticed by any check, or noticed by none of the requested checks.
+        None where a check is still to be done."""
         if mutant.id in self._ended:
             return Judged(mutant, *self._ended[mutant.id])
         return None if self.left(mutant, needed) else Judged(mutant, SURVIVED, ", ".join(needed), 0.0)
 
     def add(self, mutant: Mutant, verdict: Verdict, seconds: float, needed: Needed) -> Judged:
-        """Write one down: a verdict that names nothing rests on all that was asked. ConformError if it cannot
-        be written."""
+        """Write a verdict down: one without names rests on all requested checks. ConformError if the file
+        cannot be written."""
         names = verdict.on or [name for names in needed.values() for name in names]
         row = {
             "id": mutant.id,

@@ -1,4 +1,4 @@
-"""One small change of one file, and what became of it."""
+"""One small change of one file, and its outcome."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ KILLED: Final = "killed"
 TIMED_OUT: Final = "timed out"
 SURVIVED: Final = "survived"
 UNVIABLE: Final = "unviable"
-"""A mutant that ran out of time counts as killed; one that does not load or parse is not counted at all."""
+"""The outcome of a mutant that does not load or parse, which is not counted at all. A mutant that ran out of
+time counts as killed."""
 TESTS_OF_ITS_OWN: Final = "its own tests"
-"""The name of the check where the tests of the coordinator were run, whether they kill the mutant or not."""
+"""The name of the check by the tests of the coordinator, whether they kill the mutant or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """`path` is that of the file from the folder of the repository, `line` where it changes (from 1), `text`
-    the whole file with the change."""
+    """A mutant. `path` is that of the file from the folder of the repository, `line` that of the change (from
+    1), `text` the whole file with the change."""
 
     path: str
     line: int
@@ -43,15 +44,15 @@ class Mutant:
 
     @property
     def diff(self) -> list[str]:
-        """The lines that are taken out and put in."""
+        """The lines that are removed and added."""
         return [f"- {line}" for line in self.before.splitlines()] + [
             f"+ {line}" for line in self.after.splitlines()
         ]
 
 
 class Verdict(NamedTuple):
-    """The outcome for a mutant, what said so, and the names of what that rests on (`harness.mutate.journal`):
-    nothing stands for all that judged it."""
+    """The outcome for a mutant, the check that gave it, and the names of the things on which it rests
+    (`harness.mutate.journal`): no names stand for all checks that judged it."""
 
     outcome: str
     by: str
@@ -60,7 +61,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A mutant with its outcome, what said so, and after how many seconds."""
+    """A mutant with its outcome, the check that gave it, and the seconds that this took."""
 
     mutant: Mutant
     outcome: str
@@ -69,7 +70,7 @@ class Judged:
 
 
 def mutants_of(path: str, source: str, changed: Iterable[tuple[str, str]]) -> Iterator[Mutant]:
-    """The mutants of a file, of operators with the whole text that each made; no text comes twice."""
+    """The mutants of a file, from operators with the whole text that each made; no text comes twice."""
     seen = {source}
     old = source.splitlines()
     for operator, text in changed:
@@ -85,21 +86,21 @@ def mutants_of(path: str, source: str, changed: Iterable[tuple[str, str]]) -> It
 
 
 def _flush(lines: list[str]) -> str:
-    """Without the indentation that all have."""
+    """The lines without their common indentation."""
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:].rstrip() for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A file or folder, and perhaps lines of it: `coordinator/consumer/reconcile.py:40-60`."""
+    """A file or folder, and perhaps lines of a file: `coordinator/consumer/reconcile.py:40-60`."""
 
     path: Path
     first: int = 1
     last: int = 10**9
 
     def covers(self, mutant: Mutant) -> bool:
-        """Is the mutant in there?"""
+        """Tell if the mutant is in there."""
         inside = Path(mutant.path) == self.path or self.path in Path(mutant.path).parents
         return inside and self.first <= mutant.line <= self.last
 

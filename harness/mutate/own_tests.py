@@ -1,7 +1,7 @@
-"""Tests of the repository on a coordinator with a mutant in it, run in a fork that does nothing else.
+"""Tests of the repository on a coordinator with a mutant in it, run in a fork with no other work.
 
-A process of their own for the tests of one mutant would import pytest and hypothesis again, which takes
-longer than most of these tests.
+A new process for the tests of one mutant would import pytest and hypothesis again, which takes longer than
+most of these tests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 from harness.errors import ConformError
 
 OPTIONS: Final = ("-q", "-x", "--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
-"""A failure ends the tests and is not explained: half of the time would go into rewriting what asserts."""
+"""A failure ends the tests and is not explained: rewriting the asserts would take half of the time."""
 PREPARED: Final = ("pytest", "_hypothesis_pytestplugin", "hypothesis.stateful", "numpy")
 _RAN: Final = (0, 1)
 """Exit codes of pytest: all passed, or some failed."""
@@ -34,16 +34,16 @@ class _First:
 
 
 def prepare() -> None:
-    """Import what tests need and no mutant changes, so that forks have it."""
+    """Import the modules that tests need and no mutant changes, so that forks have them."""
     for name in PREPARED:
         importlib.import_module(name)
 
 
 def failed_tests(root: Path, folder: Path, tests: Sequence[str]) -> str:
-    """The first that fails of the tests of the repository in `root`, "" if none does.
+    """The first failing test of the repository in `root`, "" if none fails.
 
-    This process must have loaded the coordinator that is tested (`coordinator.load`); `folder` has it for
-    processes that tests start. ConformError if the tests could not be run.
+    This process must have loaded the coordinator under test (`coordinator.load`); `folder` has the
+    coordinator for processes that tests start. ConformError if the tests could not be run.
     """
     import pytest
 

@@ -33,15 +33,14 @@ FOLDER: Final = Path("tests/mutants")
 TARGETS: Final = ("coordinator", "spec")
 REPLAY: Final = "replay"
 REPLAYED: Final = ("traces/golden", "traces/corpus")
-"""The traces of a replay that names no folders."""
+"""The traces of a replay without named folders."""
 _HEADER: Final = ("Bug", "Requirement", "Real bug", "Check")
 _CHANGED: Final = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Patch:
-    """A seeded bug and what its header says; `target` is the folder that the patch changes, coordinator or
-    spec."""
+    """A seeded bug with its header; `target` is the folder that the patch changes, coordinator or spec."""
 
     path: Path
     bug: str
@@ -82,7 +81,7 @@ def all_patches(root: Path, target: str) -> list[Patch]:
 
 
 def apply_patch(patch: Patch, folder: Path) -> None:
-    """Put the bug into the copy that is in `folder`. ConformError if the patch does not apply."""
+    """Put the bug into the copy in `folder`. ConformError if the patch does not apply."""
     # git would take the paths of the patch from a repository above the folder, if there were one
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
     command = ["git", "apply", "--whitespace=nowarn", str(patch.path.resolve())]

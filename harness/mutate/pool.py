@@ -1,4 +1,4 @@
-"""Some work in processes of its own, several at a time, each with a limit of time."""
+"""Work in processes of its own, several at a time, each with a limit of time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Task = TypeVar("Task")
 
 STOPS: Final = (signal.SIGTERM, signal.SIGINT)
 GRACE_S: Final = 5.0
-"""The time that a process gets to end what it started, before it is killed."""
+"""The time that a process gets to end the programs that it started, before it is killed."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _Running(Generic[Task]):
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Task]):
-    """Answer of the work to a task; None if it did not end in time."""
+    """The answer of the work to a task; None if it did not end in time."""
 
     task: Task
     verdict: Verdict | None
@@ -50,17 +50,18 @@ def run_all(
     limit_s: float,
     until: float | None = None,
 ) -> Iterator[Done[Task]]:
-    """The results as they come. `limit_s` is a task's time; after `until` (time.monotonic) none is begun.
+    """The results as they come. `limit_s` is a task's time; after `until` (time.monotonic) no task is begun.
 
-    Each task is done in a fork of this process, which must have only one thread. However this ends, nothing
-    goes on that a fork started in its process group or with `run_program`: where this process is killed, too,
-    since the forks see the end of a pipe of which it alone has the other one. Told twice, it may leave before
-    it has told each fork: they are daemons, or Python would then wait for them, and they for it.
+    Each task is done in a fork of this process, which must have only one thread. However this ends, no
+    program goes on that a fork started in its process group or with `run_program`: even where this process is
+    killed, since the forks see the end of a pipe whose other end only this process has. After a second
+    signal, it may leave before it has told each fork: they are daemons, or Python would then wait for them,
+    and they for it.
     """
     context = multiprocessing.get_context("fork")
     left, running = list(reversed(tasks)), list[_Running[Task]]()
     lives = os.pipe()
-    gc.freeze()  # or a fork's first collection would copy all that this process has
+    gc.freeze()  # or a fork's first collection would copy all memory of this process
     try:
         while left or running:
             while left and len(running) < jobs and (until is None or time.monotonic() < until):
@@ -99,21 +100,23 @@ def _signals_held() -> Iterator[None]:
 
 
 def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tuple[int, int]) -> None:
-    """In a group of its own, so that a terminal's Ctrl-C goes to the parent alone, which ends the others."""
+    """Do one task in a process group of its own, so that a terminal's Ctrl-C goes only to the parent, which
+    ends the others."""
     os.setpgid(0, 0)
     os.close(lives[1])
     threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
-    stop_on_sigterm(says=False)  # the parent does, once
+    stop_on_sigterm(says=False)  # the parent does that, once
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     try:
         pipe.send(work(task))
         pipe.close()
-    except SystemExit:  # it is told to stop, perhaps by nobody who would end the others of its group
+    except SystemExit:  # the signal may come from a sender that does not end the others of its group
         os.killpg(0, signal.SIGKILL)
 
 
 def _end_with_parent(lives: int) -> None:
-    """Tell this process, when the pipe ends, to end what it started, and kill what is left after a while."""
+    """Tell this process, when the pipe ends, to end the programs that it started, and kill the remaining ones
+    after a while."""
     os.read(lives, 1)
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(GRACE_S)
@@ -143,6 +146,6 @@ def _stop(one: _Running[Task]) -> None:
         one.process.kill()
     one.process.join()
     if one.process.pid:
-        with suppress(ProcessLookupError):  # nobody is left in its group
+        with suppress(ProcessLookupError):  # no process is left in its group
             os.killpg(one.process.pid, signal.SIGKILL)
     one.pipe.close()

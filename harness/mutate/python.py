@@ -1,4 +1,4 @@
-"""Mutants of a Python file: the operators of mutmut on libcst's trees, and those that it lacks."""
+"""Mutants of a Python file: the operators of mutmut on libcst's trees, and some that mutmut does not have."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def python_mutants(path: str, source: str) -> list[Mutant]:
 
 
 class _Text:
-    """The text of a module, and where its nodes are in it."""
+    """The text of a module, with the places of its nodes."""
 
     def __init__(self, module: MetadataWrapper, source: str) -> None:
         self._module: Any = module.module
@@ -79,8 +79,8 @@ class _Text:
         self._spans: Any = module.resolve(ByteSpanPositionProvider)
 
     def with_change(self, node: cst.CSTNode, new: cst.CSTNode) -> str:
-        """The text with another node there. Where a node's own text is not what stands there (parentheses,
-        indentation), the whole is written anew, which takes a hundred times as long."""
+        """The text with another node at that place. Where the node's own text differs from the file's
+        (parentheses, indentation), the whole file is written anew, which takes a hundred times as long."""
         start = self._spans[node].start
         end = start + self._spans[node].length
         if self._source[start:end].decode() != self._module.code_for_node(node):
@@ -90,7 +90,8 @@ class _Text:
 
 
 class _Finder(cst.CSTVisitor):
-    """Applies the operators to what does something: no annotations, no docstrings, no imports."""
+    """A visitor that applies the operators to code with an effect: no annotations, no docstrings, no
+    imports."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +113,7 @@ class _Finder(cst.CSTVisitor):
 
 
 def _smallest(node: cst.CSTNode, new: cst.CSTNode) -> tuple[cst.CSTNode, cst.CSTNode]:
-    """Smallest part of an `if` or of a line that changes; the rest stays as it is written."""
+    """The smallest changed part of an `if` or of a line; the rest keeps its text."""
     if isinstance(node, cst.If) and isinstance(new, cst.If):
         return node.test, new.test
     if isinstance(node, cst.SimpleStatementLine) and isinstance(new, cst.SimpleStatementLine):
@@ -129,8 +130,8 @@ def _is_type(node: cst.BaseExpression) -> bool:
 
 def _changed(operator: Any, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The mutants of one node. A string gets one other text, and a text for people gets none. A positional
-    argument is not left out: such a mutant nearly always fails at once, which says nothing about the checks.
-    """
+    argument is not left out: such a mutant nearly always fails at once, which shows nothing about the
+    checks."""
     if isinstance(node, cst.Call):
         for new in operator(node):
             kept = getattr(new, "args", ())

@@ -15,7 +15,7 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True)
 class Mutated:
-    """The result: `known` are those argued equivalent, `problems` what is wrong with their file."""
+    """The result: `known` are those argued equivalent, `problems` the faults of their file."""
 
     mutants: Sequence[Mutant]
     judged: Sequence[Judged]
@@ -24,12 +24,12 @@ class Mutated:
     request: Json = field(default_factory=dict)
 
     def reason(self, mutant: Mutant) -> str:
-        """Why it is equivalent; "" if that was not argued."""
+        """The argument that a mutant is equivalent; "" if there is none."""
         return next((one.reason for one in self.known if one.covers(mutant)), "")
 
     @property
     def survivors(self) -> list[Judged]:
-        """Mutants that survived and that nobody argued to be equivalent, in the order of their places."""
+        """Mutants that survived and are not argued equivalent, in the order of their places."""
         left = [one for one in self.judged if one.outcome == SURVIVED and not self.reason(one.mutant)]
         return sorted(left, key=lambda one: (one.mutant.path, one.mutant.line))
 
@@ -40,12 +40,12 @@ class Mutated:
 
     @property
     def by_figures(self) -> list[Judged]:
-        """Mutants of the specification that were noticed by a figure alone: a number of states or steps."""
+        """Mutants of the specification that only a figure noticed: a number of states or steps."""
         return [one for one in self.of_specification if by_figure(one.by)]
 
     def counts(self, path: str | None = None) -> Json:
         """Numbers of mutants of each kind in a file, in a folder or in all, and the score in per cent (None
-        of none): killed of those that were judged and can be told from the original."""
+        for no mutants): the killed ones among those that were judged and are not equivalent."""
         mutants = [one for one in self.mutants if _in(one, path)]
         judged = [one for one in self.judged if _in(one.mutant, path)]
         outcomes = Counter(one.outcome for one in judged)
@@ -65,12 +65,12 @@ class Mutated:
 
     @property
     def paths(self) -> list[str]:
-        """The files that were mutated."""
+        """The mutated files."""
         return sorted({mutant.path for mutant in self.mutants})
 
     @property
     def folders(self) -> list[str]:
-        """The first folders of the files that were mutated, where there are several."""
+        """The first folders of the mutated files, where there are several."""
         folders = sorted({path.split("/")[0] for path in self.paths})
         return folders if len(folders) > 1 else []
 
@@ -92,14 +92,14 @@ def rows(result: Mutated) -> Iterator[list[str]]:
 
 
 def survivors(result: Mutated) -> Iterator[str]:
-    """Each with its place, its diff, and what judged it."""
+    """The survivors, each with its place, its diff, and the checks that judged it."""
     for one in result.survivors:
         yield f"{one.mutant.place} ({one.mutant.operator}) survived {one.by}"
         yield from (f"  {line}" for line in one.mutant.diff)
 
 
 def figures(result: Mutated) -> Iterator[str]:
-    """The mutants of the specification that no property has noticed, in a sentence; none without such."""
+    """The mutants of the specification that no property has noticed, in a sentence; "" if there are none."""
     if noticed := result.by_figures:
         yield (
             f"{len(noticed):,} of {len(result.of_specification):,} mutants of the specification that were "
@@ -108,10 +108,10 @@ def figures(result: Mutated) -> Iterator[str]:
 
 
 def to_json(result: Mutated, exit_code: int) -> Json:
-    """For `--json`: `total` and each of `folders` and `files` have counts, of which `judged` is how many
-    of the `mutants` were judged at all; killed ones that ran out of time are listed, too; `stale` is what
-    is wrong with the file of equivalent mutants, `by_figures` has mutants of the specification that the first
-    check to notice noticed by a figure alone."""
+    """The result for `--json`: `total` and each of `folders` and `files` have counts, of which `judged` is
+    the number of `mutants` that were judged at all; killed ones that ran out of time are listed, too; `stale`
+    are the faults of the file of equivalent mutants, `by_figures` the mutants of the specification that the
+    first check to notice noticed only by a figure."""
     return {
         "verb": "mutate",
         "asked": result.request,
@@ -135,7 +135,7 @@ def to_json(result: Mutated, exit_code: int) -> Json:
 
 
 def _check(by: str) -> str:
-    """Whose work it was: a trace, a model, the scenarios."""
+    """The check that killed a mutant: a trace, a model, the scenarios."""
     return by.split(",", 1)[0].split(":", 1)[0]
 
 

@@ -23,14 +23,15 @@ from harness.mutate.simulated import SIMULATIONS
 from harness.mutate.tla import tla_mutants
 
 MODULES: Final = ("Coordinator", "Groups", "StaticMembers", "Validation", "Offsets", "OpenGroup")
-"""The modules of spec/ that are mutated where nothing else is asked for."""
+"""The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")
 """Programs around the coordinator, which no replay in this process calls."""
 TOURS: Final = ("MCTour",)
-"""Models of which every step is replayed on mutants of the coordinator."""
+"""Models whose every step is replayed on mutants of the coordinator."""
 SLOWER: Final = 10.0
 AT_LEAST_S: Final = 20.0
-"""A mutant has this many times the time of the original, or this many seconds: others use the processor."""
+"""The factor of the original's time, and the least seconds, that a mutant has: other work uses the processor,
+too."""
 MORE_LIMIT_S: Final = 300.0
 """Additional time for types and for the tests of the coordinator."""
 SPEC_LIMIT_S: Final = 600.0
@@ -40,9 +41,9 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The work to do: number of `jobs` at a time, until when (time.monotonic), on which models' tours, with
-    the simulations and the coordinator's own tests or without, on models of how many `states`; the order of
-    what is not known follows from `seed`."""
+    """The work to do: number of `jobs` at a time, the end of the time (time.monotonic), the models of tours,
+    flags for the simulations and the coordinator's own tests, the most `states` of models; the order of
+    unknown mutants follows from `seed`."""
 
     root: Path
     jobs: int
@@ -57,17 +58,17 @@ class Plan:
 
     @property
     def late(self) -> bool:
-        """Is the time up?"""
+        """Tell if the time is up."""
         return self.until is not None and time.monotonic() >= self.until
 
     @property
     def more(self) -> tuple[str, ...]:
-        """The judges besides the replays."""
+        """The checks besides the replays."""
         return ("types",) * self.with_types + ("tests",) * self.with_tests
 
 
 def all_mutants(root: Path, only: Sequence[Only]) -> list[Mutant]:
-    """The mutants of every file that is asked for, or of all. ConformError if there are none."""
+    """The mutants of every requested file, or of all. ConformError if there are none."""
     files = [*sorted((root / "coordinator").rglob("*.py")), *sorted((root / "spec").glob("*.tla"))]
     mutants: list[Mutant] = []
     for file in files:
@@ -99,10 +100,10 @@ def sampled(mutants: Sequence[Mutant], number: int | None, seed: int) -> list[Mu
 
 
 def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Judged]:
-    """Judge mutants: those that are known from the journal first, then the others, each written down. They
-    come in an order drawn from the seed, so that those that the time suffices for are a sample.
+    """Judge mutants: first those that are known from the journal, then the others, each written down. They
+    come in an order drawn from the seed, so that those for which the time suffices are a sample.
 
-    ConformError if the checks find something without a mutant, or cannot be made.
+    ConformError if the checks find a fault without a mutant, or cannot be made.
     """
     for folder, prepare in ((coordinator.PACKAGE, _coordinator), (spec.FOLDER, _spec)):
         of_folder = [mutant for mutant in mutants if Path(mutant.path).parts[0] == folder]
@@ -111,13 +112,13 @@ def judge_all(mutants: Sequence[Mutant], plan: Plan, show: Show) -> Iterator[Jud
 
 
 Task = tuple[Mutant, Sequence[str]]
-"""A mutant, and the checks that it has still to be judged by."""
+"""A mutant, and the checks that must still judge it."""
 Work = Callable[[Task], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Judgement of the mutants of a folder: the check, the files that the check rests on, and the
+    """The judgement of the mutants of a folder: the check, the files on which the check rests, and the
     preparation, with the seconds that each may take."""
 
     checks_of: Callable[[Mutant], Needed]

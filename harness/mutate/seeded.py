@@ -1,8 +1,8 @@
-"""Seeded bugs, and what of their checks fails.
+"""Seeded bugs, and the failures of their checks.
 
 Each bug is put into a fork of one process. For bugs of the coordinator that process has read the traces and
-imported what tests need, once; a fork replays the traces until their first difference, or runs the tests
-until the first that fails. For bugs of the specification a fork runs TLC, or takes a recorded result.
+imported the modules that tests need, once; a fork replays the traces until their first difference, or runs
+the tests until the first failure. For bugs of the specification a fork runs TLC, or takes a recorded result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness.replay.prepared import DecodedTrace
 from harness.replay.report import shown_at
 
 LIMIT_S: Final = 300.0
-"""A check takes seconds; others may use the processor."""
+"""The limit of a check, which takes seconds beside other work."""
 _FOUND: Final = "found"
 _FAILED: Final = "failed"
 
@@ -40,8 +40,9 @@ class SeededCheck(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """`caught` is what fails of a check, "" if nothing does. `problem` says why there is no answer: a patch
-    that does not apply, a check that cannot be made, a fork that ends too soon; "" if there is one."""
+    """The answer of a check. `caught` is its failure, "" for none. `problem` is the reason why there is no
+    answer: a patch that does not apply, a check that cannot be made, a fork that ends too soon; "" if there
+    is an answer."""
 
     seeded: SeededCheck
     caught: str
@@ -74,7 +75,7 @@ def judge_seeded(
 def _judge(
     seeded: SeededCheck, check: Callable[[SeededCheck, Path], str], root: Path, place: Path
 ) -> Verdict:
-    """To be called in a process of its own."""
+    """Judge one check. Must be called in a process of its own."""
     try:
         folder = Path(tempfile.mkdtemp(dir=place))
         copy_with(seeded.patch, root, seeded.target, folder)
@@ -122,7 +123,7 @@ def _read(root: Path, folder: str) -> list[DecodedTrace]:
 
 
 def _difference(traces: Sequence[DecodedTrace]) -> str:
-    """The first difference: its trace, step and path, what was expected and what came."""
+    """The first difference: its trace, step and path, the expected value and the observed one."""
     replayer = coordinator.started(TEXT.name)
     for trace in traces:
         if failure := coordinator.first_failure(replayer, trace):

@@ -26,7 +26,7 @@ from harness.mutate.patches import FOLDER
 from harness.scenario.files import explain, play_files
 
 STORE: Final = Path("build") / "store" / "seeded"
-"""Where this machine keeps what it computed."""
+"""The folder in which this machine keeps its own results."""
 _MODEL: Final = re.compile(r"(\w+)(?: with (\w+) = (\S+))?")
 _TIMEOUT_S: Final = 240.0
 
@@ -40,7 +40,8 @@ class Verdicts:
 
 
 def verdicts(root: Path, names: Iterable[str], fresh: bool = False) -> Verdicts:
-    """The records of a checkout, for checks of these names (`record_name`). With `fresh` none is taken."""
+    """The records of a checkout, for checks of these names (`record_name`). With `fresh` no record is
+    taken."""
     records = Records(root / FOLDER / "spec", root / STORE)
     if fresh:
         return Verdicts(records, frozenset(names))
@@ -63,8 +64,8 @@ def renamed(entry: Entry, name: str) -> Entry:
 
 
 def failing(root: Path, folder: Path, check: str, patch: Path | None, known: Verdicts) -> str:
-    """The property that a model violates, or what a golden scenario says otherwise than the specification in
-    `folder`; "" if nothing is. A run with a bug in it is likely to find something soon."""
+    """The property that a model violates, or the difference between a golden scenario and the specification
+    in `folder`; "" for none. A run with a bug in it is likely to find something soon."""
     if check.endswith(".yaml"):
         return _otherwise(root, folder, check)
     entry = renamed(entry_of(folder / "spec", check), record_name(check, patch))
@@ -81,12 +82,12 @@ def _otherwise(root: Path, folder: Path, check: str) -> str:
 
 
 def _recorded(entry: Entry, known: Verdicts) -> Result | None:
-    """The record that counts; None where there is none, or where it is computed anew."""
+    """The valid record; None where there is none, or where the result is computed anew."""
     return None if entry.name in known.anew else known.records.find(entry).result
 
 
 def _computed(entry: Entry, folder: Path, known: Verdicts, brief: bool) -> Result:
-    """Run TLC, and keep what it says."""
+    """Run TLC, and keep its result."""
     limits = Limits(memory="1g", timeout=_TIMEOUT_S, workers=1, brief=brief)
     result = Tlc().check(entry.model(), folder / "tlc.log", limits)
     known.records.keep(entry, result)
@@ -96,7 +97,7 @@ def _computed(entry: Entry, folder: Path, known: Verdicts, brief: bool) -> Resul
 
 
 def _compare(entry: Entry, result: Result, records: Records) -> None:
-    """ConformError if the committed record, which counts, says something else."""
+    """ConformError if the valid committed record has another result."""
     committed, facts = replace(records, store=None).find(entry), result.facts()
     if committed.counts and committed.facts != facts:
         path = evidence_file(entry, records.folder)
@@ -104,7 +105,8 @@ def _compare(entry: Entry, result: Result, records: Records) -> None:
 
 
 def entry_of(spec: Path, check: str) -> Entry:
-    """The model that a check names, with the constant that the check gives. ConformError if there is none."""
+    """The model that a check names, with the constant that the check gives. ConformError if there is no such
+    model."""
     match = _MODEL.fullmatch(check)
     if match is None:
         raise ConformError(f"The check {check!r} is not 'MODEL' or 'MODEL with CONSTANT = VALUE'.")

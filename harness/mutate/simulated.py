@@ -1,5 +1,6 @@
 """Simulations as checks of a mutant: seeds of whole groups, and of one client that is judged by the rules of
-`conform client`. Most committed traces are of the coordinator alone, so few of them notice a member."""
+`conform client`. Most committed traces exercise only the coordinator, so few of them notice a mutant of a
+member."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ PARTS: Final = "harness.targets.groups.parts"
 """Module of the coordinator and the members that are simulated."""
 GROUP_SEEDS: Final = 8
 EVENTS: Final = 2_500
-"""Events of each seed: three seconds of processor for all seeds, where nothing is noticed."""
+"""Events of each seed: three seconds of processor for all seeds of an equivalent mutant."""
 CLIENT_SEEDS: Final = 60
 """Schedules of one client: two seconds of processor."""
 
 
 class Client:
-    """Schedules of one client, of which the first broken rule ends the check."""
+    """Schedules of one client; the first broken rule ends the check."""
 
     name = f"client, {CLIENT_SEEDS} seeds"
     of = "harness/clients"
@@ -42,7 +43,7 @@ class Client:
 
 
 class Groups:
-    """Seeds of whole groups of a kind, of which the first violation ends the check."""
+    """Seeds of whole groups of a kind; the first violation ends the check."""
 
     of = "harness/simulate"
 
@@ -51,7 +52,7 @@ class Groups:
         self.name = f"simulate {kind} groups, {GROUP_SEEDS} seeds"
 
     def noticed(self) -> Verdict | None:
-        """The first violation; None if the seeds show nothing."""
+        """The first violation; None if the seeds have none."""
         parts = importlib.import_module(PARTS).parts_of(self._kind)
         options = SimulationOptions(events=EVENTS, kind=self._kind)
         for seed in range(GROUP_SEEDS):

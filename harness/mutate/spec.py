@@ -1,10 +1,10 @@
 """Mutants of the specification on the kit's own checks: golden scenarios and small models.
 
-Each is put into a copy of spec/. A model must give exactly the figures of the manifest, and generate as many
-states as its record in spec/evidence/ says, where that counts: a step that is lost or added changes that
-number, also where it leads to a state that other steps lead to. A scenario must be a behaviour as it is
-written, and the same, state by state, as without the mutant. A model none of whose
-definitions has changed, in its dialect, is not run: it cannot notice.
+Each mutant is put into a copy of spec/. A model must give exactly the figures of the manifest, and generate
+as many states as its record in spec/evidence/, if that is valid: a lost or added step changes that number,
+also where it leads to a state that other steps lead to. A scenario must be a behaviour as it is written, and
+the same, state by state, as without the mutant. A model none of whose definitions has changed, in its
+dialect, is not run: it cannot notice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from harness.scenario.files import explain, load_file, scenario_files
 
 FOLDER: Final = "spec"
 MOST: Final = 6_000
-"""States of a model that judges mutants, where nothing else is asked for."""
+"""The most states of a model that judges mutants, by default."""
 SCENARIOS: Final = "scenarios"
 SCRIPTS: Final = ("traces/golden", "traces/corpus")
 PLAYED_BY: Final = ("harness/scenario", "harness/kinds/consumer/scenario")
@@ -50,9 +50,10 @@ FIRST: Final = (
     "MCUniform",
     "MCKafka42Gone",
 )
-"""Judge mutants of the specification; checks that find most in a processor second come first."""
+"""Checks of mutants of the specification that come first, because they notice most in a processor second."""
 LAST: Final = ("MCLiteral", "MCKafka42")
-"""Larger models that notice what no other does; left out where fewer states than MOST are asked for."""
+"""Larger models that notice mutants that no other model does; left out where fewer states than MOST are
+requested."""
 STEPS: Final = "generated_states"
 FIGURES: Final = ("length", "distinct_states", "depth", STEPS)
 """The facts of a model that no property states."""
@@ -61,9 +62,9 @@ _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATIO
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """All that judges a mutant of a module: scripts with the behaviours that the original makes of them (none
-    before it has), and names of checks (SCENARIOS, or a model's) in their order, by the modules that they
-    depend on."""
+    """The checks that judge a mutant of a module: scripts with the behaviours that the original makes of them
+    (none before it has), and names of checks (SCENARIOS, or a model's) in their order, by the modules on
+    which they depend."""
 
     root: Path
     scenarios: Sequence[Scenario]
@@ -76,14 +77,15 @@ class Checks:
         return [name for name, needs in self.names if module in needs]
 
     def checks_of(self, mutant: Mutant) -> Needed:
-        """The checks that depend on the module of a mutant, each with the scripts or models it rests on."""
+        """The checks that depend on the module of a mutant, each with the scripts or models on which it
+        rests."""
         names = self.of(Path(mutant.path).name)
         return {name: SCRIPTS if name == SCENARIOS else (name,) for name in names}
 
 
 def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
-    """Golden scenarios of consumer groups, committed traces that can be said as such, and models: those of at
-    most so many `states`, and LAST.
+    """Golden scenarios of consumer groups, committed traces that can be written as scenarios, and models:
+    those of at most so many `states`, and LAST.
 
     ConformError as of reading them.
     """
@@ -111,7 +113,7 @@ def read_checks(root: Path, limit_s: float, states: int = MOST) -> Checks:
 
 
 def _place(name: str) -> int:
-    """A check's place in the order: FIRST as they are, then all others, then LAST."""
+    """A check's place in the order: FIRST in its order, then all others, then LAST."""
     if name in FIRST:
         return FIRST.index(name)
     return len(FIRST) + (name in LAST)
@@ -119,7 +121,7 @@ def _place(name: str) -> int:
 
 def with_behaviours(checks: Checks) -> Checks:
     """The checks, with the behaviours that the original makes of the scripts. ConformError where a script of
-    the original is not as written."""
+    the original differs from its file."""
     played = play(checks.scenarios, checks.root / FOLDER, Limits("1g", checks.limit_s, 1))
     for one in played:
         if not one.holds:
@@ -130,7 +132,8 @@ def with_behaviours(checks: Checks) -> Checks:
 
 
 def reads(root: Path, manifest: Manifest, name: str) -> list[Path | str]:
-    """Files that a judgement by a model reads, or by scenarios: then Golden, and what plays them."""
+    """Files that a judgement by a model reads, or by scenarios: then Golden, and the modules that play
+    them."""
     if (root / name).exists():
         played = dependencies(root / FOLDER / "Golden.tla")
         players = [file for folder in PLAYED_BY for file in files(root / folder)]
@@ -176,8 +179,8 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
 
 
 def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
-    """The first scenario that is no behaviour as it is written, or is another one than of the original, whose
-    states say more than a document prints; "" if there is none."""
+    """The first scenario that is no behaviour as it is written, or differs from that of the original, whose
+    states have more than a document prints; "" if there is none."""
     played = play(checks.scenarios, folder, limits)
     if wrong := [one for one in played if not one.holds]:
         return next(explain(wrong[0]))
@@ -194,14 +197,14 @@ def _defines(entry: Entry) -> dict[str, str]:
 
 
 def _steps(entry: Entry) -> int | None:
-    """The states that a whole search generates, as the committed record has them; None if it does not
-    count, or if the model must fail."""
+    """The number of states that a whole search generates, from the valid committed record; None without one,
+    or if the model must fail."""
     known = verify(entry, entry.module.parent).result if entry.outcome is Outcome.HOLDS else None
     return known.generated_states if known else None
 
 
 def _not_as_expected(entry: Entry, steps: int | None, log: Path, limits: Limits) -> str:
-    """The property that a model violates although it should not, or the first fact that is not the
+    """The property that a model violates although it should not, or the first fact that differs from the
     manifest's; then a number of generated states other than `steps`. "" if there is none."""
     expected = entry.expected()
     result = Tlc().check(entry.model(), log, limits)
@@ -214,7 +217,7 @@ def _not_as_expected(entry: Entry, steps: int | None, log: Path, limits: Limits)
 
 
 def by_figure(by: str) -> bool:
-    """Was a mutant noticed by a figure of a model alone, which no property states?"""
+    """Tell if only a figure of a model noticed a mutant, which no property states."""
     return by.partition(": ")[2].startswith(FIGURES)
 
 

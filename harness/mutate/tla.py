@@ -1,7 +1,7 @@
 r"""Mutants of a TLA+ module, token by token.
 
-No mutation tool for TLA+ is kept; these operators follow those of other languages. Comments and what is
-before the first definition stay as they are, so that positions are those of the file.
+No mutation tool for TLA+ is maintained; these operators follow those of other languages. Comments and the
+text before the first definition stay as they are, so that positions are those of the file.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def _changes(source: str) -> Iterator[tuple[str, int, int, str]]:
-    """Name of the operator, what is replaced from where to where, by what."""
+    """Name of the operator, the replaced text's beginning and end, its replacement."""
     every = tokens(source)
     for place, token in enumerate(every):
         if token.text in SWAPS and not (
@@ -97,12 +97,12 @@ def _changes(source: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 def _is_value(source: str, token: Token) -> bool:
-    """Not the index of a pair."""
+    """Tell if a number is a value, and not the index of a pair."""
     return source[token.start - 1] != "["
 
 
 def _is_binding(every: list[Token], place: int, source: str) -> bool:
-    r"""Is `\in` or `=` a part of the syntax: of a bound variable, a definition?"""
+    r"""Tell if `\in` or `=` is a part of the syntax: of a bound variable, or a definition."""
     token = every[place]
     if token.text in ("\\in", "\\notin"):
         # `\A m \in S :`, `{m \in S : P}`, `[m \in S |-> e]`, also the later ones of a list
@@ -118,8 +118,8 @@ def _is_binding(every: list[Token], place: int, source: str) -> bool:
 
 
 def _begins_list(every: list[Token], place: int, source: str) -> bool:
-    r"""Is it the first bullet of a list? That may as well be the other one: `\/ a /\ b` is `a /\ b`, since a
-    list ends where the bullets change."""
+    r"""Tell if a bullet is the first of a list. Such a bullet may as well be the other one: `\/ a /\ b` is `a
+    /\ b`, since a list ends where the bullets change."""
     token = every[place]
     if token.text not in ("/\\", "\\/"):
         return False
@@ -131,7 +131,7 @@ def _begins_list(every: list[Token], place: int, source: str) -> bool:
 
 
 def _in_except(source: str, start: int) -> bool:
-    """Is it the `=` after a `!.field` of EXCEPT?"""
+    """Tell if `=` stands after a `!.field` of EXCEPT."""
     before = source[:start]
     mark = before.rfind("!")
     return mark >= 0 and bool(re.fullmatch(r"!(\.\w+|\[[^\]]*\])+\s*", before[mark:]))
@@ -153,7 +153,8 @@ _OPERAND: Final = r"(?:[\w.!']+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])*
 
 
 def _drop_operand(source: str, token: Token) -> Iterator[tuple[str, int, int, str]]:
-    """`a \\ b` -> `a`, where the operands are names, calls or fields; of unions and intersections either."""
+    """`a \ b` -> `a`, where the operands are names, calls or fields; of unions and intersections each
+    operand."""
     left = re.search(rf"({_OPERAND})\s*$", source[: token.start])
     right = re.match(rf"\s*({_OPERAND})", source[token.end :])
     if right:
@@ -165,7 +166,7 @@ def _drop_operand(source: str, token: Token) -> Iterator[tuple[str, int, int, st
 
 
 def _dropped_junctions(source: str) -> Iterator[tuple[str, int, int, str]]:
-    r"""A line that begins with `/\` or `\/`, and what belongs to it, left out."""
+    r"""Leave out a line that begins with `/\` or `\/`, with the lines that belong to it."""
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:

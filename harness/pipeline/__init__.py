@@ -2,8 +2,9 @@
 
     sources -> traces, graph -> steps, states -> verdicts -> coverage, findings
 
-Each arrow is a stage (`harness.pipeline.run`), each name a table in Parquet (`harness.pipeline.tables`).
-The meaning of a row does not depend on how many processes computed it. `conform exhaust` is the command.
+Each arrow is a stage (`harness.pipeline.run`), each name a table in Parquet (`harness.pipeline.tables`). The
+content of a row does not depend on the number of processes that computed it. `conform exhaust` is the
+command.
 """
 
 from importlib import import_module
@@ -12,7 +13,7 @@ from harness.errors import ENGINE_FAILED, ConformError
 
 
 def need_spark(what: str) -> None:
-    """ConformError (exit 3) where packages are missing without which `what` cannot be done."""
+    """ConformError (exit 3) where packages are missing that `what` needs."""
     for name in ("pyspark", "pyarrow", "pandas"):
         try:
             import_module(name)

@@ -22,7 +22,7 @@ from harness.engines.process import stop_on_sigterm
 from harness.pipeline.session import Cluster, spark_session
 
 _SIGNALLED: Final = 128
-"""Exit codes above are of a process that a signal stopped: then no other stage begins."""
+"""The exit codes above this one are of a process that a signal stopped: then no other stage begins."""
 
 
 class Task(TypedDict):
@@ -33,7 +33,7 @@ class Task(TypedDict):
 
 
 def main(tasks: Sequence[Task]) -> None:
-    """Do all tasks. One that fails does not keep the others from being done; a signal does."""
+    """Do all tasks. After a task that fails the others are done all the same; a signal ends them."""
     log = Path(tasks[0]["log"]).with_name("spark.log")
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as report, spark_session(Cluster(), log):
         for task in tasks:

@@ -1,9 +1,10 @@
-"""An archive of Java's classes as Java has read them (class data sharing): Spark starts in half the time.
+"""An archive of Java's classes in the form in which Java holds them (class data sharing): with it Spark
+starts in half the time.
 
-The first session that lasts (`WORTH_S`) makes one, in the folder of caches; later ones use it. One is named
-by all that it depends on, and Java itself looks whether an archive fits before it uses one: where not, it
-goes on without. It becomes visible in one move, whole, so that any number of sessions may make it at once.
-Where it cannot be made, nothing is said: all works as before.
+The first session that lasts (`WORTH_S`) makes one, in the folder of caches; later sessions use it. Its name
+has everything on which an archive depends, and Java itself checks an archive before it uses one: where it
+does not fit, Java goes on without. The archive becomes visible in one move, whole, so that any number of
+sessions may make it at once. Where it cannot be made, no message appears: everything works as before.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WORTH_S: Final = 60.0
-"""Seconds of a session beside which those for making an archive, about 10, are few."""
+"""The length of a session beside which the seconds for making an archive, about 10, are few."""
 _COMPILED_WITHIN_S: Final = 10.0
 _FORM: Final = "2"
 """The form of an archive: those of form 1 may have methods that are never compiled."""
 _QUIET: Final = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable -Xlog:all=error:stderr"
-"""Java warns of each class that cannot be in an archive, and of archives that do not fit."""
+"""The option without warnings: Java warns of each class that cannot be in an archive, and of archives that do
+not fit."""
 _BEAN: Final = "com.sun.management:type=DiagnosticCommand"
 
 
@@ -36,29 +38,30 @@ _BEAN: Final = "com.sun.management:type=DiagnosticCommand"
 class Archive:
     """The archive of a name in a folder, which may have to be made.
 
-    The file's name ends with its size: Java dies of an archive that was cut off.
+    The file's name ends with its size: Java crashes on an archive that was cut off.
     """
 
     folder: Path
     name: str
 
     def find(self) -> Path | None:
-        """The file, if it is there, and whole."""
+        """The file, if it exists and is whole."""
         archives = sorted(self.folder.glob(f"{self.name}-*.jsa"))
         return next((one for one in archives if one.stem == f"{self.name}-{one.stat().st_size}"), None)
 
     @property
     def options(self) -> str:
-        """Options for Java: to use the archive, or to remember what making one takes."""
+        """Options for Java: to use the archive, or to record the data for making one."""
         if place := self.find():
             return f"{_QUIET} -Xshare:auto -XX:SharedArchiveFile={place}"
         return f"{_QUIET} -XX:+RecordDynamicDumpInfo"
 
     def make(self, session: SparkSession, lasted_s: float) -> None:
-        """Make it of what this session's Java has read, unless it is there or the session was short."""
+        """Make the archive from the classes of this session's Java, unless it exists or the session was
+        short."""
         if lasted_s < WORTH_S or self.find():
             return
-        with suppress(Exception):  # a Java that cannot do that, a full disk: there is none then
+        with suppress(Exception):  # a Java that cannot do that, or a full disk: then there is no archive
             new = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
             made = new / "spark.jsa"
             try:
@@ -75,7 +78,7 @@ def archive_of(java_home: Path, jars: Path, options: str) -> Archive | None:
     """The archive of this Java, these jars and these options of Java; None where there can be none.
 
     Java takes no archive for classes in folders, like a configuration of Spark beside its jars, and the
-    settings no path with a space.
+    settings take no path with a space.
     """
     folder = cache_folder()
     if any((jars.parent / "conf").glob("*")) or os.environ.get("SPARK_CONF_DIR") or " " in str(folder):
@@ -94,19 +97,20 @@ def _dump(session: SparkSession, place: Path) -> None:
     """Tell Java to write its archive, as `jcmd VM.cds dynamic_dump` does, which not every Java has.
 
     A method that waits for the compiler would wait in the archive, too, and be interpreted in every run with
-    the archive (`harness.class_archive`): Java compiles those first. TimeoutError where that does not end."""
+    the archive (`harness.class_archive`): Java compiles those first. TimeoutError where that does not end.
+    """
     until = time.monotonic() + _COMPILED_WITHIN_S
     while methods_wait(_diagnosed(session, "compilerQueue")):
         if time.monotonic() > until:
             raise TimeoutError
         time.sleep(0.05)
     jvm: Any = session.sparkContext._jvm
-    jvm.java.lang.System.setOut(jvm.java.lang.System.err)  # on which Java says that it writes
+    jvm.java.lang.System.setOut(jvm.java.lang.System.err)  # the stream on which Java reports that it writes
     _diagnosed(session, "vmCds", "dynamic_dump", str(place))
 
 
 def methods_wait(queues: str) -> bool:
-    """Tell if a method is compiled or waits for that, by the output of `jcmd Compiler.queue`."""
+    """Tell if a method is being compiled or waits for that, by the output of `jcmd Compiler.queue`."""
     lines = [line.strip() for line in queues.splitlines()]
     return any(line and line != "Empty" and not line.endswith(":") for line in lines)
 

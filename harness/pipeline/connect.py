@@ -1,5 +1,4 @@
-"""A session of a Spark Connect server: asked at once if the server is there, since gRPC itself tries for
-minutes."""
+"""A session of a Spark Connect server. The address is tried first, since gRPC itself tries for minutes."""
 
 from __future__ import annotations
 
@@ -17,31 +16,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTING: Final = "spark.remote"
-"""The setting that names a server; it counts before the environment variable."""
+"""The setting that names a server; it precedes the environment variable."""
 VARIABLE: Final = "SPARK_REMOTE"
 _PORT: Final = 15002
-"""Spark Connect's own, where an address has none."""
+"""Spark Connect's own port, for an address without one."""
 _SECONDS: Final = 5.0
 _PROXIES: Final = ("grpc_proxy", "https_proxy", "http_proxy")
-"""Environment variables with which gRPC leaves it to another host to reach the server."""
+"""Environment variables that make gRPC reach the server through another host."""
 
 
 def remote_of(settings: Mapping[str, str]) -> tuple[str, str]:
-    """The server that was asked for, and by what; two empty texts for none."""
+    """The requested server, and the setting that names it; two empty texts for none."""
     if SETTING in settings:
         return settings[SETTING], f"--conf {SETTING}"
     return os.environ.get(VARIABLE, ""), VARIABLE
 
 
 def connected(place: str, named_by: str) -> SparkSession:
-    """A session of the Spark Connect server at `place`. ConformError (exit 3) if it cannot be had."""
+    """A session of the Spark Connect server at `place`. ConformError (exit 3) if there is none."""
     _check(place, named_by)
     from pyspark.sql import SparkSession
 
     try:
         session: SparkSession = SparkSession.builder.remote(place).getOrCreate()
         session.range(1).count()
-    except Exception as error:  # PySpark raises Java's, gRPC's and its own
+    except Exception as error:  # PySpark raises Java's, gRPC's and its own errors
         client = " Its client is in pip install 'pyspark[connect]'." if isinstance(error, ImportError) else ""
         raise ConformError(
             f"The Spark Connect server {place}, which {named_by} names, cannot be used: {reason_of(error)}."
@@ -52,8 +51,8 @@ def connected(place: str, named_by: str) -> SparkSession:
 
 
 def _check(place: str, named_by: str) -> None:
-    """ConformError (exit 3) if nothing listens at the address of a server; another place, as `local[2]`, is
-    left to Spark."""
+    """ConformError (exit 3) if no server listens at the address; another place, as `local[2]`, is left to
+    Spark."""
     if not place.startswith("sc://"):
         return
     try:

@@ -1,7 +1,7 @@
-"""Spark reads what the kit reads and writes: `spark.read.format("itf")`, `"conform-log"` and `"tlc-dump"`.
+"""The kit's files as formats of Spark: `spark.read.format("itf")`, `"conform-log"` and `"tlc-dump"`.
 
 `register(spark)` once in a session, then `.load(PLACE)` of a file or a folder that the driver and the workers
-see. The comment in a column's metadata says what the column means, beside the version of the schema.
+see. The comment in a column's metadata has the meaning of the column, beside the version of the schema.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Source(DataSource):
 
     @classmethod
     def parts(cls, uri: str) -> list[dict[str, Any]]:
-        """Parts of a file that tasks read, each by itself."""
+        """Parts of a file that tasks read independently."""
         return [{"uri": uri}]
 
     @classmethod
@@ -80,7 +80,7 @@ class _Reader(DataSourceReader):
 
 
 class ItfSource(_Source):
-    """Traces, a row a state; a file that cannot be read is one row with its problem."""
+    """Traces, one row for each state; a file that cannot be read is one row with its problem."""
 
     format, suffix = "itf", ITF
     columns = _schema(
@@ -114,7 +114,7 @@ class ItfSource(_Source):
 
 
 class LogSource(_Source):
-    """Logs of the line protocol, a row a line."""
+    """Logs of the line protocol, one row for each line."""
 
     format, suffix = "conform-log", LOG
     columns = _schema(
@@ -140,7 +140,7 @@ class LogSource(_Source):
 
 
 class DumpSource(_Source):
-    """State graphs as TLC dumps them for `conform exhaust`, a row a line; large files in pieces."""
+    """State graphs that TLC dumps for `conform exhaust`, one row for each line; large files in pieces."""
 
     format, suffix = "tlc-dump", DUMP
     columns = _schema(
@@ -163,6 +163,6 @@ class DumpSource(_Source):
 
 
 def register(spark: SparkSession) -> None:
-    """Make the formats known to a session; a second time changes nothing."""
+    """Register the formats in a session; a second time changes nothing."""
     for source in (ItfSource, LogSource, DumpSource):
         spark.dataSource.register(source)

@@ -38,13 +38,13 @@ def _transition(rows: StepRows, source: str | None, leaf: str | None, depth: int
         return {"trace": "", "index": 0, "problem": "an edge of the dump names a state that is not in it"}
     try:
         return rows.transition(source, leaf, depth or 0) or {"trace": "", "index": 0}
-    except Exception as error:  # whatever damage does to the reader, the others go on
+    except Exception as error:  # whatever the damage does to the reader, the other rows go on
         return {"trace": "", "index": 0, "problem": _sentence(error), "state_after": leaf[:200]}
 
 
 def states(batches: Batches) -> Batches:
-    """From rows of a node of a dump and its depth to `states`; of one that cannot be decoded the problem is
-    in `steps`, with the transitions out of it."""
+    """From rows of a node of a dump and its depth to `states`; the problem of a node that cannot be decoded
+    is in `steps`, with the transitions out of it."""
     rows = StepRows({})
     for batch in batches:
         made = []
@@ -52,7 +52,7 @@ def states(batches: Batches) -> Batches:
             rows = StepRows({}) if rows.full else rows
             try:
                 made.append(rows.state(node, depth or 0))
-            except Exception:  # as in _transition; `exhaust` counts that it is not lost in silence
+            except Exception:  # as in _transition; `exhaust` counts the rows, so none is lost in silence
                 continue
         yield pa.RecordBatch.from_pylist(made, STATES)
 
@@ -75,7 +75,7 @@ def traces(batches: Batches) -> Batches:
 
 
 def _steps(rows: StepRows, identity: str, uri: str, trace: Trace) -> list[Row]:
-    """A row for every step of a trace, those that do not call the target too."""
+    """A row for every step of a trace, also for those that do not call the target."""
     made: list[Row] = [{"trace": identity, "index": index} for index in range(1, len(trace.states))]
     for row in rows.trace(uri, trace, identity):
         made[row["index"] - 1] = row

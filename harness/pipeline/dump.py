@@ -35,7 +35,8 @@ def splits(uri: str, size: int) -> list[dict[str, Any]]:
 
 def reading(pieces: Sequence[Row], place: str) -> Maker:
     """A function for `mapInArrow` that writes the table `graph` at a `place`, from indices of pieces of
-    dumps; it gives rows of `WRITTEN`. A file has the rows of one kind and piece, in the order of the dump."""
+    dumps; it returns rows of `WRITTEN`. A file has the rows of one kind and piece, in the order of the
+    dump."""
 
     def written(batches: Batches) -> Batches:
         for batch in batches:
@@ -49,18 +50,18 @@ def reading(pieces: Sequence[Row], place: str) -> Maker:
 
 
 def file_name(piece: int) -> str:
-    """The name of the files of a piece; `piece_of` in SQL says which piece that is."""
+    """The name of the files of a piece; `piece_of` in SQL gives the piece of a file."""
     return f"{piece:08d}.parquet"
 
 
 PIECE_OF: Final = "int(substring(_metadata.file_name, 1, 8))"
-"""SQL: the number of the piece that a row of the table is of."""
+"""SQL: the number of the piece that a row of the table is in."""
 ROW_GROUP: Final = 1_000
-"""Rows of a file that are read at a time, at least."""
+"""The least number of rows of a file that are read at a time."""
 
 
 class _Files:
-    """The files of one piece, one a kind."""
+    """The files of one piece, one for each kind."""
 
     def __init__(self, place: str, name: str) -> None:
         self._place, self._name = place, name
@@ -69,7 +70,7 @@ class _Files:
         self.count = 0
 
     def add(self, row: Row) -> None:
-        """Write a row, by and by."""
+        """Add a row, which is written later with others."""
         self.count += 1
         rows = self._rows.setdefault(row["kind"], [])
         rows.append(row)
@@ -107,7 +108,7 @@ def piece_rows(piece: Row) -> Iterator[Row]:
 
 
 def lines(uri: str, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that begin in [start, end), with where they begin."""
+    """The lines of a file that begin in [start, end), with their places."""
     files, path = file_system(uri)
     with files.open_input_file(path) as opened:
         stream = io.BufferedReader(opened, 1 << 20)

@@ -1,4 +1,5 @@
-"""From a model, files and a target to one result: all stages of a run, and that nothing got lost."""
+"""From a model, files and a target to one result: all stages of a run, with the counts that show that nothing
+was lost."""
 
 from __future__ import annotations
 
@@ -31,14 +32,14 @@ from harness.spechash import spec_hash
 from harness.waivers import Waivers
 
 _EXAMPLES: Final = 20
-"""Findings of which a trace is written."""
+"""The number of findings with a trace."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The work to judge: a model's state graph, tours of a closed model, files; and on what.
+    """The work to judge: a model's state graph, tours of a closed model, files; and the target.
 
-    `tables` is a place that Spark knows, where the tables that people ask are written, too, in a `format`.
+    `tables` is a place that Spark knows, to which the published tables are written, too, in a `format`.
     """
 
     target: str
@@ -59,12 +60,12 @@ class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
     distinct pairs of a state and an input; `of_clients` are the others, which do not reach the coordinator;
-    `trace_steps` are those of traces, of which `tours` are tours. `left_out` has of each feature that the
-    target lacks how many more steps need it, which were not done. `failed` steps have differences, `waived`
-    ones none but those that `waivers` accept, of which some may be wrong themselves (`waiver_problems`); what
-    is `unobserved` was not compared. `loads` says which states were not there after `load`, and
-    `first_not_judged` why a step was not judged (`results`). `digests` say what is in the tables, in whatever
-    order."""
+    `trace_steps` are those of traces, of which `tours` are tours. `left_out` has for each feature that the
+    target lacks the number of further steps that need it, which were not done. `failed` steps have
+    differences, `waived` ones only those that `waivers` accept, of which some may be wrong themselves
+    (`waiver_problems`); `unobserved` parts were not compared. `loads` has the states that were not there
+    after `load`, and `first_not_judged` the reason why a step was not judged (`results`). `digests` are sums
+    of the tables' contents, in any order."""
 
     target: str
     dialect: str
@@ -97,21 +98,21 @@ class Exhausted:
 
     @property
     def holds(self) -> bool:
-        """Tell if everything that was read was judged and is as expected, or as a waiver accepts it, and no
-        state was loaded wrongly."""
+        """Tell if everything that was read was judged and holds, or is accepted by a waiver, and no state was
+        loaded wrongly."""
         wrong = self.failed or self.not_judged or self.quarantined or self.waiver_problems
         return not wrong and "wrong" not in self.loads and self.steps + self.trace_steps > 0
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The result for `--json`."""
         return {**asdict(self), "differences": self.failed, "holds": self.holds}
 
 
 def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) -> Exhausted:
-    """Run all stages. `log` is a folder for what TLC and Spark print.
+    """Run all stages. `log` is a folder for the output of TLC and Spark.
 
-    ConformError: exit 2 for inputs that are not there, 3 if an engine, Spark or the target fails, or if what
-    went in and what came out do not add up.
+    ConformError: exit 2 for missing inputs, 3 if an engine, Spark or the target fails, or if the counts of
+    inputs and outputs do not add up.
     """
     with ticking(progress) as ticks:
         ticks(f"starting {job.target}")
@@ -198,7 +199,7 @@ class _Stages:
         _same(counts["steps"], result.trace_steps, "steps of traces")
 
     def _verdicts(self) -> DataFrame:
-        """All verdicts: those by path instead of those that could not be judged at once."""
+        """All verdicts: those by path in place of those that could not be judged at once."""
         if not self.origins:
             raise ConformError("There is nothing to judge: name a model or give files with --input.")
         columns = tables.VERDICTS.names
@@ -229,7 +230,7 @@ class _Stages:
             result.first_not_judged = results.first_not_judged(verdicts)
 
     def _leave_out(self, result: Exhausted, verdicts: DataFrame) -> None:
-        """Count steps that need what the target lacks, and take them out of what the result claims."""
+        """Count steps that need features that the target lacks, and take them out of the result's claim."""
         result.left_out, kept = results.left_out(verdicts), results.kept(verdicts)
         of_traces = sum(result.left_out.values()) - (result.transitions - kept["transitions"])
         result.trace_steps -= of_traces
@@ -237,7 +238,7 @@ class _Stages:
         result.inputs, result.states = kept["inputs"], kept["states"]
 
     def _conclude(self, result: Exhausted, verdicts: DataFrame) -> None:
-        """Write the tables that sum up."""
+        """Write the tables with the sums."""
         run = self.run
         run.progress("summing up")
         with run.part("summary/quarantine"):
@@ -274,7 +275,7 @@ class _Stages:
         timed.coalesce(1).write.mode("append").parquet(run.store.table("timings"))
 
     def _findings(self, result: Exhausted, verdicts: DataFrame) -> None:
-        """Differences, and those that are accepted; the table `verdicts` has all of it."""
+        """Differences, and the accepted ones among them; the table `verdicts` has all of them."""
         waivers = self.job.waivers
         findings = results.findings(verdicts) if result.failed else []
         result.findings, waived = results.waive(findings, waivers)
@@ -284,7 +285,7 @@ class _Stages:
         result.waivers, result.waiver_problems = waivers.to_json("steps"), list(waivers.problems())
 
     def _meta(self, result: Exhausted) -> dict[str, Any]:
-        """Origin of an example of the state graph, and the constants that replaying must know."""
+        """The origin of an example of the state graph, and the constants that a replay must know."""
         model = self.job.model
         if model is None:
             return {"engine": "tlc"}
@@ -331,7 +332,8 @@ def _same(expected: int, counted: int, what: str) -> None:
 
 
 def _examples(run: Run, findings: Sequence[Mapping[str, Any]], meta: Mapping[str, Any]) -> None:
-    """A trace of each finding: the shortest to it, in `examples/`, with what was enabled on the way."""
+    """A trace of each finding: the shortest way to it, in `examples/`, with the actions that were enabled on
+    the way."""
     if not findings:
         return
     steps = [one["step"] for one in findings if not one["trace"]]

@@ -34,7 +34,7 @@ SPLIT: Final = 8 << 20
 """Bytes of a dump that one task reads."""
 GRAPH: Final = "graph"
 TRACES: Final = "traces"
-"""Where steps come from: folders of the tables `steps` and `verdicts`."""
+"""The origins of steps: folders of the tables `steps` and `verdicts`."""
 
 Counts = Mapping[str, int]
 _STALE: Final = ("graph", "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
@@ -47,7 +47,7 @@ def config_of(model: Model) -> Path:
 
 
 def model_dialect(model: Model) -> str:
-    """The name of the dialect that a model is of. ConformError for one that there is not."""
+    """The name of a model's dialect. ConformError for an unknown one."""
     return dialect_of(read_config(config_of(model)).constants(), f"The model {model.name}")
 
 
@@ -78,7 +78,7 @@ def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
 
 
 def read_dumps(run: Run, uris: Sequence[str]) -> tuple[str, Counts]:
-    """Read the tables of dumps that are there already."""
+    """Read the tables of dumps that exist already."""
     depends = key(code_key(), *(_content(uri) for uri in uris))
     graph = run.unit("graph", depends, lambda: _read_dumps(run, uris), *_STALE)
     return depends, {**graph, **_decode_graph(run, depends, graph, {})}
@@ -91,7 +91,7 @@ def _content(uri: str) -> str:
 
 
 def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
-    """Lines to the table `graph`, in parallel."""
+    """Read lines into the table `graph`, in parallel."""
     run.progress("reading the state graph")
     pieces = [piece for uri in uris for piece in splits(uri, SPLIT)]
     run.store.remove("graph")
@@ -103,7 +103,7 @@ def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
 
 
 def _lines(uri: str) -> int:
-    """The lines of a file, counted by no one who reads them."""
+    """The lines of a file, counted independently of its readers."""
     files, path = file_system(uri)
     count, last = 0, b"\n"
     with files.open_input_stream(path) as stream:
@@ -163,8 +163,8 @@ def read_traces(
     run: Run, uris: Sequence[str], by_spark: Mapping[str, str], toured: str
 ) -> tuple[str, Counts]:
     """The key and the counts of the steps of files (see `harness.pipeline.sources`), of those that Spark
-    reads, with what tells whether they have changed, and of the tours that were made, whose key is `toured`
-    ("" for none)."""
+    reads, with a sign of their version, and of the tours that were made, whose key is `toured` ("" for
+    none)."""
     stamps = (f"{uri} {stamp}" for uri, stamp in by_spark.items())
     depends = key(code_key(), toured, *(_content(uri) for uri in uris), *stamps)
 
@@ -197,12 +197,12 @@ def read_traces(
 
 
 _STEPS_OF_A_TRACE: Final = 50
-"""About, for the number of parts."""
+"""About the number of steps of a trace, for the number of parts."""
 
 
 def _traces(run: Run) -> DataFrame:
-    """Every trace once, however many files have it: its key, one of its files, how many states it has, and
-    the place of its row in the table; texts are looked up there by whoever needs them."""
+    """Every trace once, however many files have it: its key, one of its files, its number of states, and the
+    place of its row in the table; the texts are looked up there when they are needed."""
     place = F.col("_metadata.file_name").alias("file"), F.col("_metadata.row_index").alias("row")
     good = (
         run.read("traces")
@@ -213,7 +213,8 @@ def _traces(run: Run) -> DataFrame:
 
 
 def _expected(run: Run) -> int:
-    """Number of rows of steps that the traces have: one a step, or the one that says why there is none."""
+    """The number of rows of steps that the traces must have: one for each step, or one with the reason why
+    there is none."""
     bad = run.read("steps", TRACES).where("problem IS NOT NULL").select("trace", "problem")
     rows = F.when(F.col("problem").isNull(), F.col("states") - 1).otherwise(1)
     return int(_traces(run).join(bad, "trace", "left").agg(F.sum(rows)).collect()[0][0] or 0)
@@ -221,7 +222,7 @@ def _expected(run: Run) -> int:
 
 def _write_steps(run: Run, given: DataFrame, make: Maker, origin: str) -> Counts:
     written = given.mapInArrow(writing(run.store.table("steps", origin), make), struct(WRITTEN))
-    written.collect()  # what is in the files is counted, and not what was said
+    written.collect()  # counts the content of the files, and not the reported numbers
     bad = F.col("problem").isNotNull()
     calls = F.col("operation").isNotNull()
     counts = run.read("steps", origin).agg(

@@ -1,4 +1,4 @@
-"""From rows of `steps` to rows of `verdicts`: one target an executor process, which is kept."""
+"""From rows of `steps` to rows of `verdicts`: one target for each executor process, which keeps it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PASS: Final = "pass"
 FAIL: Final = "fail"
 NOT_JUDGED: Final = "not judged"
 LEFT_OUT: Final = "left out"
-"""The verdict of a step that needs what the target says it lacks."""
+"""The verdict of a step that needs a feature that the target declares it lacks."""
 COPIED: Final = (
     *("part", "step", "trace", "index", "source", "input", "depth"),
     *("action", "branch", "error"),
 )
 USED: Final = (
-    *COPIED,  # the part, too: verdicts are written where their steps are
+    *COPIED,  # the part, too: verdicts are written beside their steps
     *("configuration", "load", "before", "tick_ms", "lost", "new_id", "script", "operation"),
     *("response", "group", "records", "fired", "completed", "start"),
 )
@@ -45,12 +45,12 @@ _LEFT_OUT: Final[Row] = {
     **{"differences": [], "not_loaded": []},
 }
 _SHOWN: Final = 2000
-"""Characters of a value in a difference."""
+"""The number of characters of a value in a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A row as `judge` takes it."""
+    """A row in the form of `judge`."""
 
     tick_ms: int
     lost: Call | None
@@ -63,7 +63,7 @@ class _Prepared:
 
     @property
     def there(self) -> frozenset[str]:
-        """The ids of the topics that exist after it."""
+        """The ids of the topics that exist after the step."""
         topics = {topic["name"]: topic["id"] for topic in _json(self.load)["topics"]}
         change = self.call.change if isinstance(self.call, Restart) else self.call
         if isinstance(change, ChangeTopics):
@@ -73,7 +73,7 @@ class _Prepared:
 
 
 def prepared(row: Row) -> _Prepared:
-    """A row's step; nothing is shared with another one."""
+    """A row's step; it shares no object with another step."""
     script = row["script"] and _json(row["script"])
     expected = Answer(
         body=row["response"] and _json(row["response"]),
@@ -90,7 +90,7 @@ def prepared(row: Row) -> _Prepared:
 
 @dataclass
 class Judge:
-    """Judges rows on one target, which is started when it is needed and again after it died."""
+    """A judge of rows on one target, which is started when it is needed and again after it died."""
 
     name: str
     dialect: str
@@ -137,8 +137,8 @@ class Judge:
         }
 
     def _lacking(self, row: Row) -> str:
-        """The feature that the target lacks for a step, or for the state before; "" if it has all. After
-        such a step of a trace nothing follows on a target that cannot load the state after it."""
+        """The feature that the target lacks for a step, or for the state before; "" if it has all. After such
+        a step of a trace no later step is judged on a target that cannot load the state after it."""
         self._configured(row["configuration"])
         if not self._lacks:
             return ""
@@ -152,8 +152,8 @@ class Judge:
         return feature
 
     def _reach(self, row: Row) -> tuple[str, list[Difference]]:
-        """Bring the target into the state before the step; how, or "" if it cannot be brought there, and then
-        what is not as it was to be loaded."""
+        """Bring the target into the state before the step; the way, or "" if that is impossible, and then the
+        differences from the state to load."""
         if row["trace"] and row["trace"] == self._trace and not self._lost_track:
             return "trace", []
         self._trace = ""
@@ -163,7 +163,8 @@ class Judge:
         return "trace" if row["trace"] else "load", []
 
     def _load(self, row: Row) -> list[Difference]:
-        """Load the state before; in what the target then describes another state, or that it refused."""
+        """Load the state before; the differences of the description that the target then gives, or its
+        refusal."""
         target = self._configured(row["configuration"])
         load, state = self._read(row["load"]), (row["before"], row["load"])
         self._shift = len(load["records"]) - row["start"]
@@ -217,7 +218,7 @@ class Judge:
         target, self._target = self._target, None
         self._trace, self._loaded = "", _UNKNOWN
         if target is not None:
-            with suppress(ConformError):  # it is dead already, which is what is being reported
+            with suppress(ConformError):  # the target is dead already, which is what is reported
                 target.close()
 
 
@@ -230,12 +231,12 @@ def _shown(difference: Difference) -> Row:
 
 
 _JUDGES: dict[tuple[str, str, str], Judge] = {}
-"""One a target, dialect and program, for the life of an executor's process."""
+"""One judge for each target, dialect and program, for the life of an executor's process."""
 
 
 def judge_of(name: str, dialect: str, program: str) -> Judge:
-    """This process's judge, for a new task, which may be the last one tried again; `program` is the key of
-    the target, whose program may change under its name."""
+    """This process's judge, for a new task, which may be a repetition of the last one; `program` is the key
+    of the target, whose program may change under its name."""
     judge = _JUDGES.setdefault((name, dialect, program), Judge(name, dialect))
     judge.begin()
     return judge
@@ -253,10 +254,11 @@ def judging(name: str, dialect: str, program: str) -> Callable[[Batches], Batche
 
 
 def check_target(name: str, dialect: str) -> tuple[str, ...]:
-    """Start the target once, for a clear sentence before the work; the names of what it does not show.
+    """Start the target once, so that an error has a clear sentence before the work; the names of the fields
+    that it does not show.
 
-    ConformError (exit 2 or 3) if there is no such target, it lacks what judging needs, or says that it lacks
-    what is no feature.
+    ConformError (exit 2 or 3) if there is no such target, if it lacks an operation that judging needs, or if
+    it declares that it lacks an unknown feature.
     """
     target = open_target(name, dialect)
     try:

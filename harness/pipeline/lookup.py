@@ -1,4 +1,4 @@
-"""Long texts stay where they are: Spark joins numbers, and its workers look texts up in the files of a table.
+"""Long texts stay in their files: Spark joins numbers, and its workers look texts up in the files of a table.
 
 A node of a state graph is known by its place in the table `graph`: the number of its piece of the dump, and
 its row in that piece's file. A trace is known by its file and row in the table `traces`.
@@ -25,10 +25,10 @@ from harness.pipeline.store import file_system
 
 PAIRS: Final = "pairs"
 """The folder of a temporary table, in the order of its rows: places of both ends of an edge, and the depth of
-the first; -1 is the place of a node that is not there."""
+the first; -1 is the place of a missing node."""
 _NOWHERE: Final = -1
 _ROWS: Final = 1 << 32
-"""More than a piece has."""
+"""A number larger than the rows of a piece."""
 _BATCH: Final = 1_000
 
 
@@ -38,8 +38,8 @@ def place() -> Column:
 
 
 def write_pairs(run: Run, pairs: DataFrame) -> list[int]:
-    """Write the temporary table, and where parts of about `PART` rows begin: each has all edges from some
-    states, that are near to each other in the dump."""
+    """Write the temporary table, and the beginnings of parts of about `PART` rows: each part has all edges
+    from some states that are near to each other in the dump."""
     known = [F.coalesce(F.col(name), F.lit(_NOWHERE)).alias(name) for name in ("source", "leaf")]
     table = run.store.table(PAIRS)
     pairs.select(*known, "depth").orderBy("source", "leaf").write.mode("overwrite").parquet(table)
@@ -53,7 +53,7 @@ def write_pairs(run: Run, pairs: DataFrame) -> list[int]:
 
 
 def texts_of(graph: str, kind: str, pairs: str, starts: Sequence[int]) -> Callable[[Batches], Batches]:
-    """From numbers of parts to batches of texts of both ends of an edge, of which the second is of a `kind`,
+    """From numbers of parts to batches of texts of both ends of an edge, the second of which is of a `kind`,
     and the depth of the first."""
 
     def looked(batches: Batches) -> Batches:
@@ -83,7 +83,7 @@ def _part(graph: str, kind: str, pairs: str, bounds: Sequence[int]) -> Batches:
 
 
 def traces_of(place: str) -> Callable[[Batches], Batches]:
-    """From rows of trace, uri and where the trace is in the table at a place, to trace, uri and itf."""
+    """From rows of trace, uri and the trace's place in the table, to trace, uri and itf."""
 
     def looked(batches: Batches) -> Batches:
         for batch in batches:
@@ -112,7 +112,8 @@ def _texts(graph: str, kind: str, places: Iterable[int]) -> dict[int, str]:
 
 
 def _read(uri: str, column: str, rows: Sequence[int]) -> dict[int, str]:
-    """The texts in some rows of a file, which are in order; groups of rows that have none are not read."""
+    """The texts in some rows of a file, which are in order; groups of rows without any of them are not
+    read."""
     by_row: dict[int, str] = {}
     files, path = file_system(uri)
     with files.open_input_file(path) as stream, pq.ParquetFile(stream) as file:

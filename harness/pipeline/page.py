@@ -18,12 +18,12 @@ from harness.words import noun
 
 FILE: Final = "graph.html"
 MOST: Final = 50_000
-"""States of a graph that a browser can still show."""
+"""The most states of a graph that a browser can still show."""
 _EDGE: Final = ("source", "after", "action", "branch", "member")
 
 
 def write_page(run: Run, title: str, verdicts: DataFrame) -> str:
-    """Write the page into the store and say where it is, or why there is none."""
+    """Write the page into the store; its place, or the reason why there is none."""
     count = run.read("states").count()
     if count > MOST:
         return f"no page: {count:,} states are more than the {MOST:,} that a browser can show"
@@ -35,7 +35,7 @@ def write_page(run: Run, title: str, verdicts: DataFrame) -> str:
 
 
 def _left_out(verdicts: DataFrame) -> Iterator[str]:
-    """Sentences about the transitions that need what the target lacks."""
+    """Sentences about the transitions that need features that the target lacks."""
     for feature, steps in left_out(verdicts.where("trace = ''")).items():
         yield f"{steps:,} {noun(steps, 'transition')} left out: the target lacks {feature}."
 
@@ -44,7 +44,7 @@ Edge = tuple[str, str, tuple[str, ...]]
 
 
 def _graph(run: Run, verdicts: DataFrame) -> tuple[nx.MultiDiGraph, set[Edge], set[Edge]]:
-    """The states, an edge for each action, branch and member between two of them, and what became of it.
+    """The states, an edge for each action, branch and member between two of them, and its status.
 
     The page shows each state, so all texts are read here: of MOST states at most.
     """

@@ -1,8 +1,8 @@
 """Parts of tables with long rows, as files that Spark's workers write and read themselves.
 
 Java would take each text of each row apart and put it together again. Here a text that many rows of a part
-have is kept once, in memory and on disk: columns of text are dictionaries. Files are where Spark writes those
-of a table that is partitioned by `part`, and Spark reads them like its own.
+have is kept once, in memory and on disk: columns of text are dictionaries. The files stand where Spark writes
+those of a table that is partitioned by `part`, and Spark reads them like its own.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Maker = Callable[[Batches], Batches]
 WRITTEN: Final = pa.schema([("part", pa.int32()), ("rows", pa.int64())])
 """The columns that `writing` and `rewriting` return for each part."""
 ROWS: Final = 4_000
-"""Rows that a worker has in memory, about, and that have a dictionary in common."""
+"""About the number of rows that a worker has in memory, and that share a dictionary."""
 _PART: Final = "part"
 _FILE: Final = "rows.parquet"
 
 
 def batch_of(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows as a batch, without the column `part`, which the folder's name says; what a row lacks is null."""
+    """Rows as a batch, without the column `part`, which is in the folder's name; missing values are null."""
     kinds = {name: kind for name, kind in zip(schema.names, schema.types, strict=True) if name != _PART}
     columns = [column_of([row.get(name) for row in rows], kind) for name, kind in kinds.items()]
     return pa.RecordBatch.from_arrays(columns, list(kinds))
@@ -61,8 +61,8 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def writing(place: str, make: Maker) -> Maker:
-    """A function for `mapInArrow` that writes what `make` makes, a part a task; it gives rows of
-    `WRITTEN`."""
+    """A function for `mapInArrow` that writes the parts that `make` makes, one in each task; it returns rows
+    of `WRITTEN`."""
 
     def written(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -75,8 +75,8 @@ def writing(place: str, make: Maker) -> Maker:
 
 
 def rewriting(place: str, numbers: Sequence[int], columns: Sequence[str], to: str, make: Maker) -> Maker:
-    """A function for `mapInArrow` that makes parts of another table, `to`, of those at a `place` that have
-    these numbers, from indices of the numbers; it gives rows of `WRITTEN`.
+    """A function for `mapInArrow` that makes parts of another table, `to`, from those at a `place` with these
+    numbers, from indices of the numbers; it returns rows of `WRITTEN`.
 
     Rows that call no target are left out.
     """
@@ -103,7 +103,7 @@ def _calling(place: str, part: int, columns: Sequence[str]) -> Batches:
 
 
 def _write(place: str, part: int, batches: Batches) -> tuple[int, int]:
-    """Write a part; one that a task wrote before it was lost is replaced by the same."""
+    """Write a part; it replaces the same part of a task that was lost."""
     writer, count = None, 0
     for batch in batches:
         writer = writer or PartWriter(f"{place}/{_PART}={part}", _FILE, batch.schema)
@@ -115,7 +115,7 @@ def _write(place: str, part: int, batches: Batches) -> tuple[int, int]:
 
 
 class PartWriter:
-    """Writes a file that is seen whole, once it is closed."""
+    """A writer of a file that becomes visible whole, when it is closed."""
 
     def __init__(self, folder: str, name: str, schema: pa.Schema) -> None:
         self._files, path = file_system(folder)
@@ -129,7 +129,7 @@ class PartWriter:
         self._writer.write_batch(batch)
 
     def close(self, whole: bool = True) -> None:
-        """End the file; what is not `whole` is never seen."""
+        """End the file; a file that is not `whole` never becomes visible."""
         self._writer.close()
         self._stream.close()
         if whole:

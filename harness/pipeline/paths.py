@@ -29,16 +29,16 @@ from harness.tlaparse import Reader
 _SOURCES: Final = pa.schema([("source", pa.string())])
 _STATES: Final = pa.schema([("state", pa.string())])
 WAYS: Final = "ways"
-"""The folder of a temporary table: of each state the one before it, and itself as TLC prints it."""
+"""The folder of a temporary table: for each state the one before it, and its own text in TLC's form."""
 Links: TypeAlias = Mapping[str, str]
 """State -> the state before it on a shortest path; "" for an initial one."""
 Texts: TypeAlias = Mapping[str, str]
-"""State -> itself with the step into it, as TLC prints it; only states that somebody asked for."""
+"""State -> its text with the step into it, in TLC's form; only requested states."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Shortest ways to some steps: of each step the state after it, as TLC prints that, and the keys of the
+    """Shortest ways to some steps: for each step the state after it, in TLC's form, and the keys of the
     states before it, from an initial one; and the texts of these states."""
 
     after: Mapping[str, str]
@@ -47,8 +47,8 @@ class Examples:
 
 
 def ways_to(run: Run, steps: Collection[str]) -> Examples:
-    """The shortest ways to steps of the state graph, by their keys: of several the one whose steps have the
-    smallest keys."""
+    """The shortest ways to steps of the state graph, by their keys: of several ways the one whose steps have
+    the smallest keys."""
     if not steps:
         return Examples({}, {}, {})
     chosen = run.read("steps", "graph").where(F.col("step").isin(list(steps)))
@@ -73,14 +73,14 @@ def _ways(run: Run) -> DataFrame:
 
 
 def write_ways(run: Run) -> str:
-    """Write them for workers, as a temporary table; its place."""
+    """Write the ways for workers, as a temporary table; its place."""
     place = run.store.table(WAYS)
     _ways(run).write.mode("overwrite").parquet(place)
     return place
 
 
 class WaysOfWorker:
-    """The table of `write_ways` in a worker: the links of all states, and texts as they are asked for."""
+    """The table of `write_ways` in a worker: the links of all states, and texts when they are needed."""
 
     def __init__(self, place: str) -> None:
         files, path = file_system(place)
@@ -98,7 +98,7 @@ class WaysOfWorker:
 
 def keys_to(links: Links, state: str) -> list[str]:
     """The keys of the states on a shortest path from an initial state to this one. ConformError (exit 2)
-    where states that differ have one key, so that a way may lead in a circle."""
+    where different states have one key, so that a way may lead in a circle."""
     path: list[str] = []
     while state:
         if len(path) == len(links):
@@ -113,7 +113,7 @@ def keys_to(links: Links, state: str) -> list[str]:
 
 
 def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
-    """By the key of a state what the coordinator may be asked there: "Heartbeat/stable: m1, m2"."""
+    """By the key of a state the requests that are possible there: "Heartbeat/stable: m1, m2"."""
     wanted = run.rows([{"source": one} for one in sorted(set(states))], _SOURCES)
     steps = run.read("steps", "graph").where("operation IS NOT NULL")
     ways = steps.select("source", "action", "branch", "error", "member").distinct()
@@ -129,14 +129,14 @@ def enabled(run: Run, states: Iterable[str]) -> Mapping[str, list[str]]:
 
 
 def trace_to(texts: Texts, path: Sequence[str], after: str, meta: Mapping[str, object]) -> Trace:
-    """The trace along the keys of `path`, whose last step leads to `after` (as TLC prints it)."""
+    """The trace along the keys of `path`, whose last step leads to `after` (in TLC's form)."""
     reader = Reader()
     states = [reader.state(printed) for printed in (*(texts[one] for one in path), after)]
     return Trace(dict(meta), tuple(sorted(states[0])), states)
 
 
 def not_judged(run: Run, verdicts: DataFrame) -> DataFrame:
-    """The rows of `steps` that have no verdict yet, with what was not as loaded."""
+    """The rows of `steps` that have no verdict yet, with the differences after `load`."""
     missing = verdicts.where(F.col("verdict") == NOT_JUDGED).select("step", "not_loaded")
     return run.read("steps", "graph").join(missing.dropDuplicates(["step"]), "step")
 

@@ -9,8 +9,8 @@ _DETAILS: Final = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
 
 
 def reason_of(error: Exception) -> str:
-    """The line of an error that says why, without a full stop: py4j's first line is which call of Java it
-    was, and gRPC has it in a line `details = "…"`."""
+    """The line of an error with its reason, without a full stop: py4j's first line names the call of Java,
+    and gRPC has the reason in a line `details = "…"`."""
     lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
     if details := _DETAILS.search(str(error)):
         return details[1].rstrip(".")

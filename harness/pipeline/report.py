@@ -60,13 +60,14 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
 
 
 def left_out(result: Exhausted) -> Iterator[str]:
-    """Sentences about the features that the target says it lacks, and the steps that need these."""
+    """Sentences about the features that the target declares it lacks, and the steps that need these."""
     for feature, steps in result.left_out.items():
         yield f"left out, because the target lacks {feature}: {steps:,} {noun(steps, 'step')}"
 
 
 def load_problems(result: Exhausted) -> Iterator[str]:
-    """Sentences about the states that were not there after `load`; no difference of the coordinator."""
+    """Sentences about the states that were not there after `load`, which is no difference of the
+    coordinator."""
     for how, one in sorted(result.loads.items()):
         place, count = _place(one["depth"]), one["states"]
         if how == "wrong":
@@ -125,11 +126,11 @@ _PARTS: Final = {
     "summary/tables": "writing the tables",
     "summary/rest": "all else",
 }
-"""Units of work as `timings` has them -> what they are called here."""
+"""Units of work in `timings` -> their words here."""
 
 
 def _seconds(result: Exhausted) -> str:
-    """Seconds that each part of this run took; what an earlier run has done is not among them."""
+    """Seconds of each part of this run, without the work of earlier runs."""
     seconds: dict[str, float] = {}
     for one in result.timings:
         seconds[one["unit"]] = seconds.get(one["unit"], 0.0) + one["seconds"]
@@ -158,7 +159,7 @@ def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
 
 
 def _waived(result: Exhausted) -> str:
-    """Exceptions of a claim."""
+    """The exceptions of a claim."""
     return excepted([one["signature"] for one in result.waivers], result.waived, "steps")
 
 

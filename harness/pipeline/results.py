@@ -1,4 +1,5 @@
-"""Results of the verdicts: coverage, findings, the quarantine, and what was left out or not judged."""
+"""Results of the verdicts: coverage, findings, the quarantine, and the steps that were left out or not
+judged."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Shape = tuple[str, str, str]
 
 
 def coverage(verdicts: DataFrame, waived: Mapping[Shape, int]) -> list[dict[str, Any]]:
-    """The rows of `coverage`; what is `waived` (see below) has not failed."""
+    """The rows of `coverage`; a `waived` step (see below) has not failed."""
     failed = F.count_if(F.col("verdict") == FAIL).alias("failed")
     judged = verdicts.where(~F.col("verdict").isin(NOT_JUDGED, LEFT_OUT))
     counted = judged.groupBy(*_SHAPE, "dialect").agg(F.count("*").alias("tested"), failed)
@@ -66,14 +67,14 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
 
 
 def waive(findings: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str, Any]], Counter[Shape]]:
-    """The findings that are left, and of each shape how many steps differ in nothing but what is accepted.
+    """The remaining findings, and for each shape the number of steps with only accepted differences.
 
-    A finding of which only some differences are accepted is left as it is.
+    A finding of which only some differences are accepted stays.
     """
     left, waived = [], Counter[Shape]()
     for one in findings:
         names = one["signatures"]
-        if all([waivers.covers(name, one["count"]) for name in names]):  # a list: each of them counts
+        if all([waivers.covers(name, one["count"]) for name in names]):  # a list: each of its items counts
             waived[_shape(one)] += one["count"]
         else:
             left.append(one)
@@ -85,13 +86,14 @@ def _shape(row: Any) -> Shape:
 
 
 def left_out(verdicts: DataFrame) -> dict[str, int]:
-    """Feature that the target lacks -> steps that were left out for it."""
+    """Feature that the target lacks -> number of steps that were left out for it."""
     rows = verdicts.where(F.col("verdict") == LEFT_OUT).groupBy("lacks").count().collect()
     return {row["lacks"]: row["count"] for row in sorted(rows)}
 
 
 def kept(verdicts: DataFrame) -> dict[str, int]:
-    """Counts of the state graph without what was left out: transitions; distinct steps, inputs and states."""
+    """Counts of the state graph without the steps that were left out: transitions; distinct steps, inputs and
+    states."""
     graph = verdicts.where((F.col("trace") == "") & (F.col("verdict") != LEFT_OUT))
     distinct = {"steps": "step", "inputs": "input", "states": "source"}
     counts = [F.countDistinct(column).alias(name) for name, column in distinct.items()]
@@ -100,9 +102,9 @@ def kept(verdicts: DataFrame) -> dict[str, int]:
 
 
 def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
-    """The states that the target described otherwise after `load`, as `wrong`, and those of which it refused
-    the load, as `refused`: how many (`states`), and of the one nearest to an initial state its key, how many
-    steps away it is (`depth`) and what was not as loaded."""
+    """The states that the target described differently after `load`, as `wrong`, and those whose load it
+    refused, as `refused`: their number (`states`), and for the one nearest to an initial state its key, its
+    distance (`depth`) and its differences."""
     lacking = verdicts.where(F.size("not_loaded") > 0)
     by_refusal = F.exists("not_loaded", lambda one: one["path"].startswith(OPERATION))
     order = F.struct("depth", "step", "trace", "index")
@@ -120,8 +122,8 @@ def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def first_not_judged(verdicts: DataFrame) -> dict[str, Any]:
-    """The step that could not be judged nearest to an initial state: where its shortest path ended, and the
-    differences there; without a path, what was not as loaded."""
+    """The nearest step to an initial state that could not be judged: the end of its shortest path, and the
+    differences there; without a path, the differences after `load`."""
     missing = verdicts.where(F.col("verdict") == NOT_JUDGED)
     row = missing.orderBy("depth", "step", "trace", "index").first()
     assert row is not None

@@ -1,7 +1,7 @@
 """From states of the specification to rows of the tables `steps` and `states`.
 
-A transition of a state graph is decoded as a trace of two states, so that it means what the same step means
-in any trace: `harness.replay.decode` says what is sent and what must come back.
+A transition of a state graph is decoded as a trace of two states, so that it means the same as this step in
+any trace: `harness.replay.decode` computes the request and the expected answer.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _OTHERS: Final = tuple(variable for kind in reversed(KINDS) for variable in kind
 """The variables beside COMMON that make a state of the coordinator, in the models that have them."""
 _LEAF: Final = ("conformLeaf", "conformDepth")
 _MEMORY: Final = 50_000
-"""Distinct states whose keys and forms are remembered."""
+"""The number of distinct states whose keys and forms are remembered."""
 
 
 class StepRows:
-    """Makes rows; what equal states have in common is computed once."""
+    """A maker of rows; common parts of equal states are computed once."""
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._constants = dict(configuration)
@@ -42,12 +42,12 @@ class StepRows:
 
     @property
     def full(self) -> bool:
-        """Tell if so much is remembered that it is time for another one."""
+        """Tell if so much is remembered that a new maker should take over."""
         return len(self._keys) > _MEMORY
 
     def transition(self, source: str, leaf: str, depth: int) -> Row | None:
-        """The row of one transition, from its nodes in the dump; None if it does not call the target.
-        ConformError or TlaSyntaxError if they are not of the group protocol."""
+        """The row of one transition, from its nodes in the dump; None if the transition does not call the
+        target. ConformError or TlaSyntaxError if they are not of the group protocol."""
         printed = spec_state(leaf)
         before, after = self._state(source), self._reader.state(printed)
         trace = Trace({"constants": self._constants}, tuple(before), [before, after])
@@ -58,7 +58,8 @@ class StepRows:
         return {**row, "trace": "", "index": 0, "depth": depth, "state_after": printed}
 
     def trace(self, name: str, trace: Trace, identity: str) -> Iterator[Row]:
-        """The rows of a trace's steps that call the target. ConformError if it is of another spec."""
+        """The rows of a trace's steps that call the target. ConformError for a trace of another
+        specification."""
         decoded = self._decoder.decode(trace, name)
         load, description = decoded.start, decoded.initial
         for step in decoded.steps:
@@ -116,8 +117,8 @@ class StepRows:
         }
 
     def _form(self, source: str, load: Loadable, description: Any) -> tuple[str, str]:
-        """Form in which a target loads a state, and in which it must describe the state; at time 0 that
-        depends on the state alone."""
+        """The form in which a target loads a state, and that in which it must describe the state; at time 0
+        both depend only on the state."""
         known = self._loads.get(source) if load.now_ms == 0 else None
         if known is None:
             known = self._load(source, load), self._described(description)
@@ -126,7 +127,7 @@ class StepRows:
         return known
 
     def _load(self, source: str, load: Loadable) -> str:
-        """The text of records, topics and volatile state; the latter alone depends on the time."""
+        """The text of records, topics and volatile state; only the latter depends on the time."""
         content = self._contents.get(place := (source, load.forms.name))
         if content is None:
             content = self._contents[place] = text(load.records), text(load.topics)
@@ -134,7 +135,7 @@ class StepRows:
         return f'{{"records":{records},"topics":{topics},"volatile":{text(load.volatile)}}}'
 
     def _described(self, description: Any) -> str:
-        """The text of a description; that after a step is mostly that before the next one."""
+        """The text of a description; after a step it is mostly the same as before the next one."""
         if self._last[0] is not description:
             self._last = description, text(description)
         return self._last[1]
@@ -149,15 +150,15 @@ class StepRows:
     def _key(self, state: State) -> str:
         values = tuple([state.get(name, ()) for name in COMMON])
         values += tuple([state[name] for name in _OTHERS if name in state])
-        # readers give equal values as one object, nearly always, and an object is found sooner than a value
+        # readers nearly always give equal values as one object, and an object is found sooner than a value
         known = self._keys.get(objects := tuple(map(id, values)))
-        if known is None:  # the values are kept, so that no other object becomes what they are
+        if known is None:  # the values are kept, so that their ids are not used again
             known = self._keys[objects] = values, key(*(print_value(value) for value in values))
         return known[1]
 
 
 def spec_state(printed: str) -> str:
-    """A node of the dump without what only the dump has."""
+    """A node of the dump without the parts that only the dump has."""
     conjuncts = printed.strip().removeprefix("/\\ ").split("\n/\\ ")
     kept = [conjunct for conjunct in conjuncts if not conjunct.startswith(_LEAF)]
     return "\n".join(f"/\\ {conjunct}" for conjunct in kept)

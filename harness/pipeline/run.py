@@ -1,4 +1,5 @@
-"""One run of the pipeline: where it computes, where its tables are, and each unit of work done once."""
+"""One run of the pipeline: the place where it computes, the place of its tables, and each unit of work done
+once."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 PART: Final = 25_000
-"""Steps of a part, about: what is lost at most, for each process, when a run is killed."""
+"""About the number of steps of a part: the most that each process loses when a run is killed."""
 
 
 @dataclass
 class Run:
-    """A session, a store, and how long the units took; `progress` hears what is being done."""
+    """A session, a store, and the times of the units; `progress` gets the present work."""
 
     spark: SparkSession
     store: Store
@@ -34,7 +35,7 @@ class Run:
     def unit(
         self, name: str, depends: str, work: Callable[[], Mapping[str, int]], *stale: str
     ) -> Mapping[str, int]:
-        """The counts of a unit of work, which is done unless the ledger has it with the key `depends`.
+        """The counts of a unit of work, which is done unless the ledger has the unit with the key `depends`.
 
         Before it is done anew, the folders `stale` and the units of these names and below are removed.
         """
@@ -49,7 +50,7 @@ class Run:
         return counts
 
     def timed(self, unit: str, work: Callable[[], Mapping[str, int]]) -> Mapping[str, int]:
-        """Do something and note how long it took, for so many rows as the largest of its counts."""
+        """Do a piece of work and note its time, for as many rows as the largest of its counts."""
         begin = time.perf_counter()
         counts = work()
         self.note(unit, time.perf_counter() - begin, max(counts.values(), default=0))
@@ -57,17 +58,17 @@ class Run:
 
     @contextmanager
     def part(self, unit: str) -> Iterator[None]:
-        """Note how long a part takes that every run does."""
+        """Note the time of a part that every run does."""
         begin = time.perf_counter()
         yield
         self.note(unit, time.perf_counter() - begin)
 
     def note(self, unit: str, seconds: float, rows: int = 0) -> None:
-        """Note how long a unit took."""
+        """Note the time of a unit."""
         self.timings.append({"stage": unit.partition("/")[0], "unit": unit, "rows": rows, "seconds": seconds})
 
     def seconds(self) -> float:
-        """All that was noted; TLC runs within another unit."""
+        """All noted times; TLC runs within another unit."""
         return float(sum(one["seconds"] for one in self.timings if one["unit"] != "tlc"))
 
     def read(self, table: str, *below: str) -> DataFrame:
@@ -85,17 +86,17 @@ class Run:
         return frame.repartition(partitions) if partitions > 1 else frame
 
     def each(self, count: int) -> DataFrame:
-        """The numbers from 0 to below `count`, a task each."""
+        """The numbers from 0 to below `count`, one for each task."""
         return self.spark.range(0, count, 1, max(1, count))
 
 
 def struct(schema: pa.Schema) -> StructType:
-    """A schema as Spark has it."""
+    """A schema in Spark's form."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
 
 
 def parts_of(steps: int) -> int:
-    """Number of parts of so many steps; it depends on the steps, not on the machines that compute."""
+    """The number of parts of so many steps; it depends on the steps, not on the machines that compute."""
     return max(1, -(-steps // PART))

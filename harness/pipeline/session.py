@@ -1,4 +1,4 @@
-"""A Spark session that needs no configuration on one machine and keeps its noise to itself."""
+"""A Spark session that needs no configuration on one machine and keeps its messages to itself."""
 
 from __future__ import annotations
 
@@ -30,26 +30,25 @@ _SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
-    # rows are long: a trace is a row, and so is a step with all that is expected of it
+    # rows are long: a trace is a row, and so is a step with all its expected values
     "spark.sql.parquet.columnarReaderBatchSize": "256",
     # compressed states are small on disk and large in memory: never copy a table of them to every process
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "500",
     "spark.python.worker.reuse": "true",
-    # Python's own hashes must not matter: what depends on them would differ between two runs
+    # Python's own hashes must not matter: results that depend on them would differ between two runs
     "spark.executorEnv.PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
 }
 
 _JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of Spark's Java. In runs of minutes its second compiler and parallel collector take more processor
-time than they gain: half of all that Java takes."""
+time than they save: half of Java's whole time."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """The place where Spark computes: its `master`, the memory of the JVM that drives, and the package that
-    the workers get where they do not share this machine's Python (`make package`), with the settings that a
-    cluster wants."""
+    """The place where Spark computes: its `master`, the memory of the JVM that drives, and the package for
+    workers that do not share this machine's Python (`make package`), with the cluster's settings."""
 
     master: str = "local[*]"
     memory: str = "1500m"
@@ -59,12 +58,12 @@ class Cluster:
 
 @contextmanager
 def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
-    """A session; what Spark prints goes to the file `log`.
+    """A session; Spark's output goes to the file `log`.
 
-    A session that is there already is used and left running; else the setting spark.remote or SPARK_REMOTE
-    may name a server. Under spark-submit, the settings that spark-submit was given count. ConformError (exit
-    3) if there is no Java for it, it does not start, or the server cannot be reached.
-    SIGTERM and SIGINT end the process with one sentence, while Spark starts, too.
+    An existing session is used and left running; else the setting spark.remote or SPARK_REMOTE may name a
+    server. Under spark-submit, the settings of spark-submit count. ConformError (exit 3) if there is no Java
+    for Spark, Spark does not start, or the server cannot be reached. SIGTERM and SIGINT end the process with
+    one sentence, also while Spark starts.
     """
     running = _running()
     if running is not None:
@@ -95,7 +94,7 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
 
 def _running() -> SparkSession | None:
-    """The session that is there already: of a notebook, of a program, of a Spark Connect client."""
+    """The existing session: of a notebook, of a program, of a Spark Connect client."""
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -108,7 +107,8 @@ def _running() -> SparkSession | None:
 
 @contextmanager
 def _set_meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of a session that is not ours, put back at the end. ConformError for one that stays."""
+    """Change settings of a session that is not ours, and restore them at the end. ConformError for one that
+    cannot be changed."""
     from pyspark.errors import PySparkException
 
     before = {name: session.conf.get(name, None) for name in settings}
@@ -129,7 +129,7 @@ def _set_meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterat
 
 
 def settings_of(given: Sequence[str]) -> dict[str, str]:
-    """Settings of `--conf KEY=VALUE`, of which the last counts. ConformError for another form."""
+    """Settings of `--conf KEY=VALUE`; the last one of a key counts. ConformError for another form."""
     pairs = [one.partition("=") for one in given]
     if wrong := next((one for one, pair in zip(given, pairs, strict=True) if not pair[0] or not pair[1]), ""):
         raise ConformError(
@@ -139,19 +139,19 @@ def settings_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def parallelism(session: SparkSession) -> int:
-    """Tasks that run at a time, as Spark says without a context, which Spark Connect has not."""
+    """The number of tasks that run at a time, from Spark without a context, which Spark Connect does not
+    have."""
     from pyspark.sql import functions as F
 
     return max(1, session.range(1 << 16).select(F.spark_partition_id()).distinct().count())
 
 
 class _Stopping:
-    """Ends the process with one sentence when a signal stops it, whatever fails on the way: Java may have
-    had the same signal, and then no call of Java is answered any more.
+    """A handler that ends the process with one sentence when a signal stops it, whatever fails on the way:
+    Java may have had the same signal, and then no call of Java is answered any more.
 
-    While a Spark job runs, the job is cancelled first. That takes a thread of its own, which has another
-    connection to Java; the main thread's connection has an answer due, which must not be left there for the
-    next call.
+    A running Spark job is cancelled first. That takes a thread of its own, which has another connection to
+    Java; the main thread's connection has a pending answer, which must not be left there for the next call.
     """
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ class _Stopping:
         return self
 
     def handle_signals(self, session: SparkSession | None) -> None:
-        """Take the signals that the process does not ignore or leave to the system."""
+        """Take the signals, except those that the process ignores or leaves to the system."""
         if self._signal is not None:  # libraries that are imported or start Java may have caught the exit
             raise SystemExit(128 + self._signal)
         self._session = session
@@ -185,9 +185,9 @@ class _Stopping:
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if self._signal is not None:
-            return  # a second signal must not interrupt what the first one began
+            return  # a second signal must not interrupt the work of the first one
         self._signal = number
-        logging.disable()  # py4j says much of connections that end, some of it as the root's logger
+        logging.disable()  # py4j logs much about connections that end, some of it with the root's logger
         if self._session is None or not _waits_for_java(frame):
             raise SystemExit(128 + number)
         threading.Thread(target=self._cancel, args=[self._session], daemon=True).start()
@@ -243,7 +243,7 @@ SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 
 
 def _submitted_settings() -> frozenset[str]:
-    """The names of the settings that spark-submit was given; none where this process starts Spark itself."""
+    """The names of the settings of spark-submit; none where this process starts Spark itself."""
     if SUBMITTED not in os.environ:
         return frozenset()
     from pyspark import SparkConf, SparkContext
@@ -253,7 +253,7 @@ def _submitted_settings() -> frozenset[str]:
 
 
 def _own(cluster: Cluster, folder: Path, archive: Archive | None) -> dict[str, str]:
-    """The settings that depend on where this runs."""
+    """The settings that depend on the place of this run."""
     java = f"-Dderby.system.home={folder} {_JAVA}"
     own = {
         "spark.driver.memory": cluster.memory,
@@ -269,7 +269,7 @@ def _own(cluster: Cluster, folder: Path, archive: Archive | None) -> dict[str, s
 
 
 def _environment() -> None:
-    """Spark finds Java and itself without being told; what is set stays."""
+    """Set the variables with which Spark finds Java and itself; variables that are set stay."""
     import pyspark
 
     os.environ.setdefault("JAVA_HOME", str(find_java().resolve().parents[1]))
@@ -278,7 +278,7 @@ def _environment() -> None:
 
 
 def _workers_python(cluster: Cluster) -> None:
-    """Workers find a Python, without being told; what is set stays."""
+    """Set the variable with which workers find a Python; a variable that is set stays."""
     if cluster.package:
         if not cluster.package.is_file():
             raise ConformError(f"The package {cluster.package} does not exist; `make package` makes it.")
@@ -289,7 +289,8 @@ def _workers_python(cluster: Cluster) -> None:
 
 @contextmanager
 def _stderr_to(log: Path) -> Iterator[None]:
-    """Processes that are started meanwhile print to the file for as long as they live."""
+    """Send the standard error of processes that are started meanwhile to the file, for as long as they
+    live."""
     sys.stderr.flush()
     terminal = os.dup(2)
     try:

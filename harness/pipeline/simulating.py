@@ -1,4 +1,5 @@
-"""Seeds of a simulation as Spark tasks: each is played by itself; their sum does not depend on the tasks."""
+"""Seeds of a simulation as Spark tasks: each seed is played independently; the sum does not depend on the
+tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from harness.targets.groups.parts import parts_of
 
 _OUTCOME: Final = pa.schema([("outcome", pa.binary())])
 AT_A_TIME: Final = 8
-"""Tasks for each core: enough that the slowest seed does not keep the others waiting."""
+"""The number of tasks for each core: enough that the slowest seed does not delay the others."""
 
 
 def simulate_seeds(
@@ -28,9 +29,9 @@ def simulate_seeds(
     progress: Callable[[str], None],
     tasks: int | None = None,
 ) -> list[Outcome]:
-    """The outcomes of all seeds, in their order. `log` takes what Spark prints; `tasks` is for tests.
+    """The outcomes of all seeds, in their order. `log` takes Spark's output; `tasks` is for tests.
 
-    ConformError (exit 3) if Spark fails, or if seeds got lost.
+    ConformError (exit 3) if Spark fails, or if seeds were lost.
     """
     wanted = range(options.seed, options.seed + options.seeds)
     with ticking(progress) as ticks:
@@ -49,7 +50,7 @@ def simulate_seeds(
 
 
 def _played(options: SimulationOptions, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Seeds, on a worker. A violation that many seeds have alike is shrunk once, by the caller that
+    """Play seeds on a worker. A violation that many seeds have in common is shrunk once, by the caller that
     collects them."""
     for batch in batches:
         for seed in batch.column(0).to_pylist():

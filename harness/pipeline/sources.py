@@ -1,7 +1,7 @@
-"""Files that were given, to rows of the table `traces`: ITF, scenarios, logs of live runs.
+"""Input files to rows of the table `traces`: ITF, scenarios, logs of live runs.
 
-A log is the lines of the line protocol that a coordinator was sent (`{"op": …}`), as one writes them down
-beside it; it becomes a scenario, and the specification says what should have been seen.
+A log has the lines of the line protocol that a coordinator was sent (`{"op": …}`), written down beside it;
+the log becomes a scenario, and the specification gives the expected answers.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ KINDS: Final = {ITF: "itf", SCENARIO: "scenario", LOG: "log", DUMP: "dump"}
 
 
 def find_files(places: Sequence[str]) -> list[str]:
-    """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself whatever
-    its name, and a place as `traces/golden` that is not here but in the installed package. A place that
-    Spark reads is given back as it is. ConformError for a place that is not there or has none."""
+    """The URIs of all files of a known kind in and below the places, in a fixed order; a file itself under
+    any name, and a place like `traces/golden` from the installed package where there is none here. A place
+    that Spark reads is given back unchanged. ConformError for a place that does not exist or has no such
+    file."""
     paths: dict[str, None] = {}
     for place in places:
         if by_spark(place):
@@ -62,20 +63,20 @@ def find_files(places: Sequence[str]) -> list[str]:
 
 
 def by_spark(place: str) -> bool:
-    """Tell if Spark's own file systems are asked for a place: all that are not this machine's."""
+    """Tell if Spark's own file systems read a place: all that are not this machine's."""
     return scheme_of(place) not in ("", "file")
 
 
 def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
     """All files of a known kind in and below places that Spark reads: the URI, and size with time.
 
-    ConformError for a place that is not there or has none.
+    ConformError for a place that does not exist or has no such file.
     """
     files: dict[str, str] = {}
     for place in places:
         try:
             listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
-        except Exception as error:  # Java's own, too, as of a file system that Spark does not know
+        except Exception as error:  # Java's own errors, too, as for a file system that Spark does not know
             raise ConformError(f"Spark cannot read the input {place}: {reason_of(error)}.") from None
         here = {row["path"]: f"{row['length']} {row['modificationTime']}" for row in sorted(listed)}
         known = {
@@ -102,12 +103,12 @@ def _beside(uri: str) -> str:
 
 
 def kind_of(path: str) -> str:
-    """Kind of a file, by the end of its name; "" if that is not known."""
+    """Kind of a file, by the end of its name; "" if that is unknown."""
     return next((kind for suffix, kind in KINDS.items() if path.endswith(suffix)), "")
 
 
 def _has_trace(files: FileSystem, path: str) -> bool:
-    """Tell if a scenario's trace is beside it, which is then read in its place."""
+    """Tell if a scenario's trace stands beside it, which is then read in its place."""
     beside = str(trace_beside(Path(path)))
     return path.endswith(SCENARIO) and bool(files.get_file_info(beside).type == FileType.File)
 
@@ -145,7 +146,7 @@ def _row(uri: str, content: bytes | None = None) -> dict[str, Any]:
         return {**row, "problem": problem.reason, "offset": problem.offset}
     except ConformError as error:
         return {**row, "problem": error.message, "offset": 0}
-    except Exception as error:  # whatever a damaged file does to its reader, the others go on
+    except Exception as error:  # whatever a damaged file does to its reader, the other files go on
         return {**row, "problem": f"it cannot be read: {type(error).__name__}: {error}", "offset": 0}
     itf = trace_to_text(trace)
     model = str(trace.meta.get("model", ""))
@@ -154,7 +155,7 @@ def _row(uri: str, content: bytes | None = None) -> dict[str, Any]:
 
 
 class _Unreadable(Exception):
-    """Why a file cannot be read, and where (bytes from its start)."""
+    """The reason why a file cannot be read, and the place (bytes from its start)."""
 
     def __init__(self, reason: str, offset: int) -> None:
         super().__init__(reason)
@@ -175,7 +176,7 @@ def _json(content: bytes, before: int = 0) -> Any:
 
 
 def _read_itf(content: bytes, uri: str, path: str) -> tuple[Trace, str]:
-    """The trace, and what of the file is not in it."""
+    """The trace, and the parts of the file that are not in it."""
     return trace_from_json(_json(content), f"The trace {uri}"), ""
 
 

@@ -1,8 +1,8 @@
-"""Place of the tables: a folder given as a path or a URI, with a ledger of the work that is finished.
+"""The place of the tables: a folder given as a path or a URI, with a ledger of finished work.
 
-A unit of work has a name and a key of everything that its result depends on. It is done when the ledger has
-that name with that key; the entry is written after the unit's tables, in one move, so a run that was killed
-finds either all of a unit or does it again.
+A unit of work has a name and a key of everything on which its result depends. The unit is done when the
+ledger has that name with that key; the entry is written after the unit's tables, in one move, so that after a
+kill the next run finds either the whole unit or does the unit again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _LEDGER: Final = "ledger"
 
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-"""The beginning of a URI: Spark writes some with one slash; a letter alone is a drive."""
+"""The beginning of a URI: Spark writes some with one slash; a single letter is a drive."""
 _SAME: Final = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss"}
-"""Names of Hadoop for what pyarrow calls otherwise."""
+"""Names of Hadoop -> pyarrow's names of the same."""
 _DBFS: Final = "/dbfs"
-"""Where Databricks shows workers and driver its file system."""
+"""The path at which Databricks shows workers and driver its file system."""
 
 
 def scheme_of(place: str) -> str:
@@ -36,12 +36,12 @@ def scheme_of(place: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """A path as a URI; a URI as it is, without slashes at its end."""
+    """A path as a URI; a URI unchanged, without slashes at its end."""
     return place.rstrip("/") if scheme_of(place) else Path(place).resolve().as_uri()
 
 
 def file_system(place: str) -> tuple[FileSystem, str]:
-    """The file system of a path or URI and the path in it. ConformError for a scheme that is not known."""
+    """The file system of a path or URI and the path in it. ConformError for an unknown scheme."""
     uri, scheme = absolute(place), scheme_of(place)
     rest = uri.partition(":")[2]
     try:
@@ -85,7 +85,7 @@ class Store:
             self.files.delete_file(path)
 
     def done(self, unit: str, key: str) -> dict[str, int] | None:
-        """The counts that were entered for a finished unit of this name and key."""
+        """The counts of a finished unit of this name and key."""
         path = self._entry(unit)
         if self.files.get_file_info(path).type != FileType.File:
             return None
@@ -94,7 +94,7 @@ class Store:
         return entry["counts"] if entry["key"] == key else None
 
     def enter(self, unit: str, key: str, counts: Mapping[str, int]) -> None:
-        """Say that a unit is finished."""
+        """Enter a unit as finished."""
         path = self._entry(unit)
         self._write(f"{path}.new", json.dumps({"unit": unit, "key": key, "counts": dict(counts)}) + "\n")
         self.files.move(f"{path}.new", path)

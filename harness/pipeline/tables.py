@@ -1,8 +1,8 @@
-"""The tables of the pipeline: explicit schemas, and what each column means.
+"""The tables of the pipeline: explicit schemas, and the meaning of each column.
 
 JSON stands in columns where the line protocol has JSON: requests, responses, descriptions, records. It is
 written with sorted keys, so that equal content is equal text. A key is the first 32 hexadecimal digits of the
-SHA-256 of what it names: the same content has the same key in every run.
+SHA-256 of the named content: the same content has the same key in every run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 
 SCHEMA_VERSION: Final = 1
-"""Version of the tables and formats that people read; grows when a column is renamed, removed or gets another
+"""The version of the tables and formats for users; it grows when a column is renamed, removed or gets another
 meaning."""
 
 _TEXT: Final = pa.string()
@@ -43,18 +43,19 @@ TRACES: Final = _schema(
     problem=_TEXT,
     offset=_COUNT,
 )
-"""One row a file that was given: the trace that was read from it, with its text in ITF, of which `trace` is
-the key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and where in it; one of
-which some operations are left out has both."""
+"""One row for each given file: the trace that was read from it, with its text in ITF, of which `trace` is the
+key. `kind` is itf, scenario or log. A file that cannot be read has a `problem`, and its place; a file with
+operations that are left out has both."""
 
 GRAPH: Final = _schema(kind=_TEXT, node=_COUNT, target=_COUNT, text=_TEXT, uri=_TEXT, offset=_COUNT)
-"""One row a line of a state graph's dump. `kind`: `state` and `step` are nodes (`node` is TLC's fingerprint,
-`text` the state as TLC prints it; a `step` node is a state with the step that led into it), `edge` leads from
-`node` to `target`, `other` is dot's own, `bad` could not be read (`text` says why, `uri` in which file)."""
+"""One row for each line of a state graph's dump. `kind`: `state` and `step` are nodes (`node` is TLC's
+fingerprint, `text` the state in TLC's form; a `step` node is a state with the step that led into it), `edge`
+leads from `node` to `target`, `other` is dot's own, `bad` could not be read (`text` has the reason, `uri` the
+file)."""
 
 STATES: Final = _schema(state=_TEXT, title=_TEXT, depth=_INDEX, members=_INDEX, description=_TEXT, text=_TEXT)
-"""One row a state of the coordinator that steps begin in: the group's state (E5), the shortest way to it in
-steps, the description that a target must give, and the state as TLC prints it."""
+"""One row for each state of the coordinator in which steps begin: the group's state (E5), the shortest way to
+it in steps, the description that a target must give, and the state in TLC's form."""
 
 STEPS: Final = _schema(
     step=_TEXT,  # key of the step: source, input and everything that is expected
@@ -86,8 +87,9 @@ STEPS: Final = _schema(
     problem=_TEXT,  # why the step could not be decoded; null if it could
     part=_INDEX,  # the part of the work that it is in
 )
-"""One row a step, with all that judging it needs; of one that does not call the target, or has a problem,
-`operation` is null and there is not much else. A trace that cannot be decoded is one row with the problem."""
+"""One row for each step, with everything that judging needs; for a step that does not call the target, or has
+a problem, `operation` is null and most fields are empty. A trace that cannot be decoded is one row with the
+problem."""
 
 DIFFERENCE: Final = pa.struct([("path", _TEXT), ("expected", _TEXT), ("got", _TEXT)])
 VERDICTS: Final = _schema(
@@ -110,12 +112,12 @@ VERDICTS: Final = _schema(
     lacks=_TEXT,
     part=_INDEX,
 )
-"""One row a step and target. `verdict` is pass, fail, not judged or left out (`reached` is then empty, and
-`lacks` names the feature that the step or the way to it needs and the target says it lacks); `reached` says
-how the target came into the state before: `load`, `path` (the shortest, because it cannot be loaded) or
-`trace`. `not_loaded` says what was not as loaded in the state before, or how the target refused the load (the
-path `operation load`); it is empty where the state was there. `ended` names the step at which a shortest path
-ended before that state, and `differences` are then those of that step."""
+"""One row for each step and target. `verdict` is pass, fail, not judged or left out (`reached` is then empty,
+and `lacks` names the feature that the step or the way to it needs and the target declares it lacks);
+`reached` is the way in which the target came into the state before: `load`, `path` (the shortest, because it
+cannot be loaded) or `trace`. `not_loaded` has the differences of the state before after its load, or the
+target's refusal (the path `operation load`); it is empty where the state was there. `ended` names the step at
+which a shortest path ended before that state, and `differences` are then those of that step."""
 
 COVERAGE: Final = _schema(
     requirement=_TEXT, action=_TEXT, branch=_TEXT, error=_TEXT, dialect=_TEXT, tested=_COUNT, failed=_COUNT
@@ -137,11 +139,11 @@ FINDINGS: Final = _schema(
     steps=_INDEX,
     differences=pa.list_(DIFFERENCE),
 )
-"""Differences of the same kind (requirement, action, branch, error, paths): how many, the example with the
-fewest `steps` from an initial state, and the signature of each path, for a waiver."""
+"""Differences of the same kind (requirement, action, branch, error, paths): their number, the example with
+the fewest `steps` from an initial state, and the signature of each path, for a waiver."""
 
 TIMINGS: Final = _schema(stage=_TEXT, unit=_TEXT, rows=_COUNT, seconds=pa.float64())
-"""How long the units of work took; the only table that differs from run to run. The unit `tlc` is within
+"""The times of the units of work; the only table that differs from run to run. The unit `tlc` is within
 `graph`; `summary/rest` is the time of a run that no other unit has."""
 
 TABLES: Final = {
@@ -227,7 +229,7 @@ _ENCODE: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_
 
 
 def text(data: Any) -> str:
-    """JSON as the tables have it."""
+    """JSON in the form of the tables."""
     try:
         return _FAST(data).decode()
     except (TypeError, ValueError, msgspec.MsgspecError):

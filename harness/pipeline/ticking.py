@@ -1,6 +1,6 @@
-"""Progress of a run between its own lines: how many of Spark's tasks are done, and for how long it goes on.
+"""Progress of a run between its own lines: the number of finished Spark tasks, and the time so far.
 
-A stage of the pipeline is one call of Spark, which says nothing until it is over.
+A stage of the pipeline is one call of Spark, which prints nothing until it is over.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 EVERY_S: Final = 2.0
 """Seconds between two lines."""
 Tasks = tuple[int, int]
-"""How many tasks of the stages that run now are done, and how many there are."""
+"""The number of finished tasks of the running stages, and of all their tasks."""
 
 
 class Ticking:
-    """Says the last line again while no other comes, with what has changed since."""
+    """A repeater of the last line while no other comes, with the changes since."""
 
     def __init__(self, progress: Progress, every_s: float, now: Callable[[], float] = time.monotonic) -> None:
         self._progress, self._every_s, self._now = progress, every_s, now
@@ -33,13 +33,13 @@ class Ticking:
         self._over = Event()
 
     def __call__(self, line: str) -> None:
-        """Say a line of the run's own."""
+        """Print a line of the run's own."""
         self._line, self._since = line, self._now()
         self._progress(line)
 
     @contextmanager
     def following(self, spark: SparkSession) -> Iterator[None]:
-        """Count the tasks of a session while it is there."""
+        """Count the tasks of a session while it exists."""
         self._tasks = lambda: tasks_of(spark)
         try:
             yield
@@ -47,7 +47,7 @@ class Ticking:
             self._tasks = lambda: None
 
     def tick(self) -> None:
-        """Say the last line again, unless it has only come."""
+        """Print the last line again, unless it is new."""
         if not self._line or self._now() - self._since < self._every_s:
             return
         line, tasks = self._line, self._tasks()
@@ -56,12 +56,12 @@ class Ticking:
             self._progress(f"{line} ({done}for {self._now() - self._since:.0f} s)")
 
     def run(self) -> None:
-        """Say it every few seconds, until all is over."""
+        """Print the line every few seconds, until the run is over."""
         while not self._over.wait(self._every_s):
             self.tick()
 
     def end(self) -> None:
-        """Say no more."""
+        """Print no more."""
         self._over.set()
 
 
@@ -79,7 +79,7 @@ def ticking(progress: Progress) -> Iterator[Ticking]:
 
 
 def tasks_of(spark: SparkSession) -> Tasks | None:
-    """The tasks of all stages that run now; None where none does, or Spark does not tell."""
+    """The tasks of all running stages; None where none runs, or Spark does not tell."""
     # A server of Spark Connect has no tracker, and a session that ends answers nothing any more.
     with suppress(Exception):
         tracker = spark.sparkContext.statusTracker()

@@ -1,5 +1,6 @@
 """Tours of a closed model's state graph as rows of the table `traces`: long paths through every step that
-reaches the coordinator, to see what single steps cannot show, that no state hides outside the model's."""
+reaches the coordinator. They show what single steps cannot: that the coordinator has no hidden state outside
+the model's."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ from harness.stategraph import HIDDEN, Edge, merge_by_hidden
 
 FOLDER: Final = "tours"
 LENGTH: Final = 300
-"""Steps of a tour, at most, about."""
+"""About the most steps of a tour."""
 _GROUP: Final = 200
 
 
 def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, int]:
-    """Write the tours of a model into the store; how many there are."""
+    """Write the tours of a model into the store; their number."""
     count = 0
     run.store.remove(FOLDER)
     run.store.files.create_dir(f"{run.store.root}/{FOLDER}")

@@ -18,7 +18,7 @@ from harness.pipeline.tables import VERDICTS, key
 from harness.pipeline.version import judging_key, target_key
 
 _WAVE: Final = 4
-"""Parts of one job for each process."""
+"""The number of parts of one job for each process."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Tested:
     dialect: str
 
     def named(self) -> tuple[str, str, str]:
-        """The target, its dialect and the key of its program, and of what judges it."""
+        """The target, its dialect and the key of its program and of the judging code."""
         return self.target, self.dialect, key(target_key(self.target), judging_key())
 
 
 def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> None:
-    """Judge all steps of one origin; the parts that the ledger has are not judged again."""
+    """Judge all steps of one origin, except the parts that are in the ledger."""
     depends = key(depends, *tested.named())
     every = run.read("steps", origin).where("operation IS NOT NULL")
     sizes = {row["part"]: row["count"] for row in every.groupBy("part").count().collect()}
@@ -68,13 +68,13 @@ def _judge_parts(run: Run, tested: Tested, origin: str, parts: Mapping[int, int]
     run.timed(f"verdicts/{origin}", work)
     counts = run.read("verdicts", origin).where(F.col("part").isin(list(parts))).groupBy("part").count()
     for row in counts.collect():
-        if row["count"] == parts[row["part"]]:  # the run fails if not, and must not trust the part again
+        if row["count"] == parts[row["part"]]:  # if not, the run fails, and must not trust the part again
             run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
 
 
 def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str, Any]) -> int:
-    """Judge the transitions from states that the target cannot load, by way of their shortest paths; how many
-    there are. `constants` are those of the model."""
+    """Judge the transitions from states that the target cannot load, by way of their shortest paths; their
+    number. `constants` are those of the model."""
     missing = not_judged(run, run.read("verdicts", GRAPH))
     count = missing.count()
     if not count:

@@ -1,4 +1,4 @@
-"""Versions that results depend on besides their inputs: this code, and the target's."""
+"""Versions on which results depend besides their inputs: this code's, and the target's."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def modules_of(module: str, root: Path = HARNESS) -> dict[str, Path]:
     """A module of the harness and the others that its code may run: those that it imports, in functions too,
     and so on; by name, with their files.
 
-    A package that is imported only because a module is in it is run, but nobody calls its functions: what
-    these import does not count.
+    A package that is imported only because a module is in it is run, but its functions are not called: their
+    imports do not count.
     """
     files: dict[str, Path] = {}
     tried = set[tuple[str, bool]]()
@@ -82,8 +82,8 @@ def _file_of(name: str, root: Path) -> Path | None:
 
 
 def _imports(file: Path, called: bool) -> Iterator[str]:
-    """Names that a file imports, perhaps of things that are no modules; without what is imported for types
-    alone, and without what its functions import, unless they are `called`."""
+    """Names that a file imports, perhaps of things that are no modules; without imports for types, and
+    without the imports of its functions, unless they are `called`."""
     waiting: list[ast.AST] = [ast.parse(file.read_bytes())]
     while waiting:
         node = waiting.pop()
@@ -99,7 +99,7 @@ def _imports(file: Path, called: bool) -> Iterator[str]:
 
 
 def target_key(target: str) -> str:
-    """The key of a target: its name, and as far as it can be told, its program: every file that its command
+    """The key of a target: its name, and its program as far as it can be found: every file that its command
     names, and the package of `python -m PACKAGE`."""
     if target == "python":
         return key(target, package_key("coordinator"))

@@ -24,9 +24,9 @@ from harness.proxy.record import Record, seen_after
 from harness.targets.base import Json
 
 LARGEST_REQUEST: Final = 1 << 20
-"""Bytes of a request that is read."""
+"""The most bytes of a request that is read."""
 SETTLE_S: Final = 0.05
-"""The time after which a JoinGroup or a SyncGroup counts as one that waits."""
+"""The time after which a JoinGroup or a SyncGroup counts as waiting."""
 HEARTBEAT: Final = NUMBERS["ConsumerGroupHeartbeat"]
 DESCRIBE: Final = NUMBERS["ConsumerGroupDescribe"]
 METADATA: Final = NUMBERS["Metadata"]
@@ -39,12 +39,12 @@ CHANGES_TOPICS: Final = frozenset(
 
 
 class Cut(Exception):
-    """A fault cuts the connection."""
+    """An error: a fault cuts the connection."""
 
 
 @dataclass(slots=True)
 class Late:
-    """A request that reaches the broker after `after` more of its client."""
+    """A request that reaches the broker after `after` further requests of its client."""
 
     after: int
     deliver: Callable[[], Awaitable[None]]
@@ -53,7 +53,7 @@ class Late:
 @dataclass(slots=True)
 class Client:
     """A process of a client, by its listener: `number` counts from 1. `places` are the addresses at which it
-    reaches brokers, by their own."""
+    reaches brokers, by the brokers' own addresses."""
 
     number: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -73,7 +73,8 @@ class Shared:
 
 
 class Conversation:
-    """`listener` gives the address at which this client reaches a broker of the given host and port."""
+    """One connection of a client; `listener` gives the address at which this client reaches a broker of the
+    given host and port."""
 
     def __init__(
         self,
@@ -90,7 +91,8 @@ class Conversation:
         self._by: Json = {"listener": client.number, "connection": shared.record.connection()}
 
     async def run(self) -> None:
-        """Until one of the two ends closes, or a fault cuts. Malformed and TimeoutError say why it ended."""
+        """Run until one of the two ends closes, or a fault cuts. Malformed and TimeoutError have the reason
+        of the end."""
         self._link.versions = {
             one["apiKey"]: (one["minVersion"], one["maxVersion"])
             for one in (await self._offered())["apiKeys"]
@@ -127,7 +129,7 @@ class Conversation:
             await self._answer(await self._of_cluster(head, frame))
 
     async def _of_cluster(self, head: Head, frame: bytes) -> bytes:
-        """The answer about brokers, versions or topics, as the client is to see it."""
+        """The answer about brokers, versions or topics, in the form for the client."""
         if head.key in REWRITTEN:
             if head.key == API_VERSIONS and head.version > LET_THROUGH[API_VERSIONS][1]:
                 # This answer could not be read. The client asks again, in a version that is named here.
@@ -191,7 +193,7 @@ class Conversation:
         return fault
 
     async def _let_late_ones_arrive(self) -> None:
-        """One more request of the client is answered."""
+        """Note an answered request of the client, after which late ones may arrive."""
         for late in list(self._client.late):
             late.after -= 1
             if late.after <= 0:
@@ -199,16 +201,16 @@ class Conversation:
                 await late.deliver()
 
     async def _arrive(self, head: Head, frame: bytes, client_id: str, body: Json) -> None:
-        """A late request reaches the broker; nobody reads the answer."""
+        """Let a late request reach the broker; no client reads the answer."""
         try:
             await self._done(head, frame, client_id, body, {**self._by, "late": True})
         except (OSError, TimeoutError, Malformed):
-            pass  # the broker did not wait so long for it
+            pass  # the broker did not wait so long for the request
         finally:
             self._link.close()
 
     async def _done(self, head: Head, frame: bytes, client_id: str, body: Json, by: Json) -> bytes:
-        """The answer's frame of a group's request, which the record has then."""
+        """The answer's frame of a group's request, which is in the record then."""
         who = {"id": client_id, "host": self._host}
         if head.key in WAITS:
             return await self._awaited(head, frame, who, body, by)
@@ -232,14 +234,15 @@ class Conversation:
             self._shared.record.request(head, by, who, body, answered)
 
     async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
-        """Written right behind each other: the group before, the request, and the group after it."""
+        """Do a heartbeat: the group before, the request, and the group after it are sent right behind each
+        other."""
         record = self._shared.record
         before = self._describe(body["groupId"])
         sent = self._link.send(frame, head.correlation_id)
         after = self._describe(body["groupId"])
         try:
             seen = seen_after(body, (was := await before), await after)
-        except Exception:  # raised again: only the record must say that the request had no answer
+        except Exception:  # raised again: only the record must note that the request had no answer
             if record.is_known(body["groupId"]):
                 record.request(head, by, who, body, None)
             raise
@@ -259,7 +262,7 @@ class Conversation:
         return asyncio.create_task(read())
 
     async def _awaited(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
-        """A request that may wait. Others go on as soon as it seems to."""
+        """Do a request that may wait. Others go on as soon as it seems to."""
         record = self._shared.record
         async with self._shared.lock:
             if not record.has_topics:
@@ -284,7 +287,7 @@ class Conversation:
 
 
 async def drop(reader: asyncio.StreamReader, left: int) -> None:
-    """Read as many bytes for nobody. IncompleteReadError where there are fewer."""
+    """Read as many bytes and drop them. IncompleteReadError where there are fewer."""
     while left:
         part = await reader.read(min(left, 1 << 16))
         if not part:

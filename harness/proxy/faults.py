@@ -27,13 +27,14 @@ KINDS: Final = {
     "error": "the client gets an error code, and the request does not reach the broker",
     "late": "the connection is cut, and the request reaches the broker after later ones of the client",
 }
-"""The kinds of faults, each with what happens. A connection that is cut is not a death."""
+"""The kinds of faults, each with its effect. A cut connection is not the death of a client."""
 BEHIND: Final = "behind a lost one"
-"""The fault of a request that comes through a connection on which one was lost: it is lost, too."""
+"""The fault of a request on a connection on which an earlier one was lost: it is lost, too."""
 ERRORS: Final = (14, 15, 16)
-"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: a client must try again."""
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: errors after which a client must
+try again."""
 SHARE: Final = 0.1
-"""The share of requests that a seed gives a fault."""
+"""The share of requests to which a seed gives a fault."""
 LONGEST_MS: Final = 1000
 LATEST: Final = 3
 _FIELDS: Final = {"client": int, "api": str, "nth": int, "fault": str, "ms": int, "code": int, "after": int}
@@ -41,8 +42,8 @@ _FIELDS: Final = {"client": int, "api": str, "nth": int, "fault": str, "ms": int
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of one request. `ms` is the delay, `code` the error, `after` how many later group requests of
-    the client are answered before the late one arrives."""
+    """A fault of one request. `ms` is the delay, `code` the error, `after` the number of later group requests
+    of the client that are answered before the late one arrives."""
 
     fault: str
     ms: int = 0
@@ -50,13 +51,14 @@ class Fault:
     after: int = 0
 
     def shown(self) -> Json:
-        """The fields that its kind has."""
+        """The fields of the fault's kind."""
         named = {"delay": "ms", "error": "code", "late": "after"}.get(self.fault)
         return {"fault": self.fault, **({named: getattr(self, named)} if named else {})}
 
 
 Faults: TypeAlias = Callable[[int, str, int], Fault | None]
-"""(client, API, the number of the request among those of the API by the client, from 1) -> its fault."""
+"""A function from (client, API, number of the request among those of the API by the client, from 1) to its
+fault."""
 
 
 def no_faults(client: int, api: str, nth: int) -> Fault | None:
@@ -84,7 +86,7 @@ def from_seed(seed: int, share: float = SHARE) -> Faults:
 
 
 def from_file(path: Path) -> Faults:
-    """Faults of a schedule: JSON lines as a record has them, so that a record is a schedule, too.
+    """Faults of a schedule: JSON lines in the form of a record, so that a record is a schedule, too.
 
     ConformError (exit 2) with the line for one that names no request or no fault.
     """

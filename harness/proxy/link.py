@@ -1,4 +1,4 @@
-"""A connection to a broker that is shared by a client and the recorder: frames, and which answer is whose."""
+"""A connection to a broker that a client and the recorder share: frames, and the owner of each answer."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from harness.targets.base import Json
 CLIENT_ID: Final = "conform-proxy"
 CHUNK: Final = 1 << 16
 LARGEST: Final = 100 * 2**20
-"""Bytes of a frame that is passed on unread (the default limit of Kafka's own brokers)."""
+"""The most bytes of a frame that is passed on unread (the default limit of Kafka's own brokers)."""
 LARGEST_READ: Final = 16 * 2**20
-"""Bytes of an answer that is read."""
+"""The most bytes of an answer that is read."""
 ANSWER_S: Final = 30.0
-"""How long the broker may take for an answer, but for requests that wait."""
+"""The seconds that the broker may take for an answer, except to requests that wait."""
 _FIRST_OWN: Final = -(2**31)
 
 
 class Link:
     """One connection to a broker. Answers to requests of `send` come as futures; all others are passed on to
-    the client. ConnectionError where the broker is gone; Malformed where an answer is none."""
+    the client. ConnectionError where the broker is gone; Malformed where an answer cannot be read."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.versions: dict[int, tuple[int, int]] = {}
@@ -41,7 +41,7 @@ class Link:
             return Link(*await asyncio.open_connection(host, port, limit=CHUNK))
 
     def start(self, client: asyncio.StreamWriter) -> asyncio.Task[None]:
-        """Begin to read answers; the task that does it ends with the connection."""
+        """Begin to read answers; the reading task ends with the connection."""
         self._pump = asyncio.create_task(self._read(client))
         return self._pump
 
@@ -73,12 +73,12 @@ class Link:
         return asyncio.create_task(read())
 
     async def pass_on(self, start: bytes, reader: asyncio.StreamReader, left: int) -> None:
-        """Pass a client's frame on: its first bytes, and as many as are left."""
+        """Pass a client's frame on: its first bytes, and the given number of further bytes."""
         self._writer.write(start)
         await copy(reader, self._writer, left)
 
     def close(self) -> None:
-        """Close the connection; nobody gets an answer any more."""
+        """Close the connection; pending answers are dropped."""
         if self._pump is not None:
             self._pump.cancel()
         self._writer.close()
@@ -107,12 +107,12 @@ class Link:
             for future in self._waiting.values():
                 if not future.done():
                     future.set_exception(failure)
-                    future.exception()  # nobody may have asked
+                    future.exception()  # no caller may wait for it
             self._waiting.clear()
 
 
 async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int) -> None:
-    """Copy as many bytes. IncompleteReadError where there are fewer."""
+    """Copy this many bytes. IncompleteReadError where there are fewer."""
     while left:
         part = await reader.read(min(left, CHUNK))
         if not part:

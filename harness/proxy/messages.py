@@ -1,4 +1,4 @@
-"""Requests of groups between a client and a broker: how they are read, and how a fault refuses them."""
+"""Requests of groups between a client and a broker: their reader, and the refusals of faults."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RECORDED: Final = {
         *("OffsetCommit", "OffsetFetch", "DeleteGroups"),
     )
 }
-"""The APIs of groups that the record has."""
+"""The APIs of groups that are recorded."""
 
 
 def read_group_request(head: Head, frame: bytes) -> tuple[str, Json]:
-    """The client's id and the body of a request to a group. Malformed, in words, for what is none."""
+    """The client's id and the body of a request to a group. Malformed, in words, for another frame."""
     api = GROUP_APIS[head.key]
     if not api.first <= head.version <= api.last:
         raise Malformed(f"{api.name} has the versions {api.first} to {api.last} here, not {head.version}")

@@ -1,8 +1,8 @@
 """The record: requests of groups with their answers, as a log that `conform validate` judges.
 
-Beside each heartbeat stands the group as ConsumerGroupDescribe shows it right after. A fault that was
-injected is a line {"op": "fault"} before the request that it is of. It has the request, too, as a client is
-judged by what it sent, and not by what arrived.
+Beside each heartbeat stands the group as ConsumerGroupDescribe shows it right after. An injected fault is a
+line {"op": "fault"} before its request. The line has the request, too, as a client is judged by its sent
+requests, and not by those that arrived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AS_IT_IS: Final = Names("")
 
 
 class Record:
-    """Lines go out by `note`, in the order in which the broker did what they say."""
+    """The writer of the record: lines go out by `note`, in the order in which the broker did the requests."""
 
     def __init__(self, note: Note, dialect: str) -> None:
         self._note = note
@@ -45,7 +45,7 @@ class Record:
         return self._topics is not None
 
     def topics(self, metadata: Json) -> None:
-        """The topics as Metadata has them: all of them first, then what changed."""
+        """Note the topics of Metadata: first all of them, then changes."""
         topics = {topic["name"]: _topic(topic) for topic in metadata["topics"] if _is_there(topic)}
         before, self._topics = self._topics, topics
         if before is None:
@@ -57,8 +57,8 @@ class Record:
             self._note({"op": "topics", "upsert": upsert, "delete": delete}, {})
 
     def is_fresh(self, group: str, before: Json) -> bool:
-        """Tell if a group began with this record; its first request says so for good. A group that was there
-        before has a state that no behaviour begins with: a line says that it is left out."""
+        """Tell if a group began with this record; its first request decides for good. A group that existed
+        before has a state with which no behaviour begins: a line notes that it is left out."""
         if group not in self._fresh:
             self._fresh[group] = before["errorCode"] != 0 or not before["groupEpoch"]
             if not self._fresh[group]:
@@ -71,12 +71,12 @@ class Record:
         return self._fresh.get(group, False)
 
     def connection(self) -> int:
-        """The number of one more connection of a client."""
+        """The number of a further connection of a client."""
         self._connections += 1
         return self._connections
 
     def request(self, head: Head, by: Json, client: Json, body: Json, answer: Json | None) -> None:
-        """A request, by KIP-848's form of it, and its answer; None where the broker gave none."""
+        """Note a request, in KIP-848's form, and its answer; None where the broker gave none."""
         api = GROUP_APIS[head.key]
         requests = api.requests(head.version, body)
         for one, part in zip(requests, _answers(head, requests, answer), strict=False):
@@ -85,24 +85,24 @@ class Record:
     def heartbeat(
         self, head: Head, by: Json, client: Json, body: Json, answer: Json, seen: Json | None
     ) -> None:
-        """A heartbeat, and the group right after it, where that is known."""
+        """Note a heartbeat, and the group right after it, where that is known."""
         answered: Json = {"body": _answers(head, [body], answer)[0]}
         if seen is not None:
             answered["group"] = description(body["groupId"], seen)
         self._request(head, by, client, body, answered)
 
     def waits(self, head: Head, by: Json, client: Json, body: Json) -> str:
-        """A request that is not answered yet; the id of its answer."""
+        """Note a request that is not answered yet; the id of its answer."""
         self._waits += 1
         self._request(head, by, client, body, {}, id=f"w{self._waits}")
         return f"w{self._waits}"
 
     def completed(self, waited: str, answer: Json) -> None:
-        """The answer to a request that waited."""
+        """Note the answer to a request that waited."""
         self._note({"op": "advance", "ms": 0}, {"completed": [{"id": waited, "body": answer}]})
 
     def fault(self, head: Head, by: Json, nth: int, body: Json, fault: Fault) -> None:
-        """A fault of a request. One to several groups is not repeated in its line."""
+        """Note a fault of a request. A request to several groups is not repeated in its line."""
         self.faults += 1
         named = {"group": body["groupId"]} if "groupId" in body else {}
         place = {"client": by["listener"], "api": RECORDED[head.key], "nth": nth}
@@ -113,8 +113,8 @@ class Record:
     def _request(
         self, head: Head, by: Json, client: Json, body: Json, answered: Json, id: str | None = None
     ) -> None:
-        """`by` has the listener and the connection; `delivered` is false there if the answer is not sent, and
-        `late` is true of a request whose connection is gone."""
+        """The operation of a request: `by` has the listener and the connection; `delivered` is false there if
+        the answer is not sent, and `late` is true for a request whose connection is gone."""
         self.requests += 1
         operation: Json = {"op": "request", "api": RECORDED[head.key], "version": head.version}
         operation |= {**by, "client": client, "body": body}
@@ -122,9 +122,9 @@ class Record:
 
 
 def seen_after(request: Json, before: Json, after: Json) -> Json | None:
-    """The group after a heartbeat, of the descriptions before and after it.
+    """The group after a heartbeat, from the descriptions before and after it.
 
-    None where it shows more than the heartbeat did: a time-out in between took another member away.
+    None where it shows more than the heartbeat's effect: a time-out in between removed another member.
     """
     if before["errorCode"] not in (0, GROUP_ID_NOT_FOUND) or after["errorCode"] not in (
         0,

@@ -1,4 +1,4 @@
-"""The proxy on its sockets: a listener for each process of a client and each broker that it is told of."""
+"""The proxy on its sockets: a listener for each process of a client and each broker that an answer names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.proxy.link import Link
 from harness.proxy.record import Record
 
 MOST_BROKERS: Final = 100
-"""Listeners of one client at most: a broker's answer cannot ask for more."""
+"""The most listeners of one client: a broker's answer cannot make the proxy open more."""
 Address = tuple[str, int]
 """Host and port."""
 _log = logging.getLogger("harness.proxy")
@@ -24,8 +24,8 @@ _log = logging.getLogger("harness.proxy")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Connections at a time, seconds that one may be idle, and that a frame may take from its first byte to
-    its last."""
+    """The number of connections at a time, the seconds that one may be idle, and that a frame may take from
+    its first byte to its last."""
 
     connections: int = 1000
     idle_s: float = 600.0
@@ -33,7 +33,7 @@ class Bounds:
 
 
 class Proxy:
-    """Clients in front of a broker; `run` does all of it."""
+    """Clients in front of a broker; `run` does everything."""
 
     def __init__(self, upstream: Address, record: Record, faults: Faults, bounds: Bounds = Bounds()) -> None:
         self._upstream = upstream

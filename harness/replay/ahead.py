@@ -1,12 +1,14 @@
-"""Steps that are written to a target before it has answered those before them, into the next trace, too.
+"""Steps that are written to a target before it has answered the earlier ones, also into the next trace.
 
-The operations of a step do not depend on answers, except for what `Writer.waits` and `depends_on_answers`
-say. So the target gets many steps at once, and answers are read and judged while it works. A difference
-makes what came after it worthless: those answers are discarded, and the state is loaded. So that a target
-that often differs does little work in vain, one step is written after a difference, then two, then four.
+The operations of a step do not depend on answers, except in the cases of `Writer.waits` and
+`depends_on_answers`. So the target gets many steps at once, and answers are read and judged while it works. A
+difference makes the later steps worthless: their answers are discarded, and the state is loaded. So that a
+target that often differs does little work in vain, one step is written after a difference, then two, then
+four.
 
 Once all steps of a trace are written, the start of the next one follows, and its steps: a load replaces
-everything, so that nothing depends on how the trace before ends. Where that ends early, all is discarded.
+everything, so that nothing depends on the end of the trace before. Where that trace ends early, everything is
+discarded.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ from harness.replay.view import View
 from harness.targets.base import Target, Writer, writer_of
 
 STEPS: Final = 64
-"""How many steps are underway at most."""
+"""The most steps that are under way."""
 
 
 class StepsAhead:
-    """Writes the steps of one trace after another; of a target that cannot be written ahead, nothing."""
+    """A writer of the steps of one trace after another; it writes nothing to a target that cannot be written
+    ahead."""
 
     def __init__(self, target: Target, view: View, has: Set[str]) -> None:
         """`has` are the APIs and operations of the target."""
@@ -37,7 +40,7 @@ class StepsAhead:
         self._next_written = 0
 
     def begin(self, trace: DecodedTrace) -> None:
-        """A trace comes next. Operations that were written for another trace are discarded."""
+        """Begin the next trace. Operations that were written for another trace are discarded."""
         if self._next is not None and self._next is not trace:
             self.discard()
         self._written, self._next, self._next_written = self._next_written, None, 0
@@ -45,11 +48,11 @@ class StepsAhead:
     def write(
         self, steps: Sequence[Step], index: int, shift: int, following: DecodedTrace | None = None
     ) -> None:
-        """Before the step of that index is judged: write it and some after it, as far as nothing hinders.
-        After the last one the start and the steps of the trace `following`, which must be such that the
-        target can be loaded with its start, as it is configured.
+        """Write the step of that index, which is judged next, and some after it, as far as nothing hinders.
+        After the last one come the start and the steps of the trace `following`, whose start must be one that
+        the target can load in its configuration.
 
-        More are written only when half of them are answered, so that one write carries many.
+        More steps are written only when half of them are answered, so that one write carries many.
         """
         writer = self._writer
         if writer is None or 2 * (self._written - index + self._next_written) > self._steps:
@@ -67,14 +70,14 @@ class StepsAhead:
         self._next_written += self._write(writer, left, 0)
 
     def _load(self, writer: Writer, trace: DecodedTrace) -> None:
-        """Write what `Replayer` asks at the beginning of a trace."""
+        """Write the operations of `Replayer` at the beginning of a trace."""
         self._next = trace
         writer.load(trace.start.records, trace.start.topics, trace.start.volatile)
         if self._view.observe is not None:
             writer.describe(self._view.observe)
 
     def _write(self, writer: Writer, steps: Sequence[Step], shift: int) -> int:
-        """Write steps until something hinders; how many were written."""
+        """Write steps until something hinders; the number of written ones."""
         for count, step in enumerate(steps):
             if writer.full or writer.waits or depends_on_answers(step, self._view):
                 return count
@@ -84,7 +87,8 @@ class StepsAhead:
         return len(steps)
 
     def discard(self) -> None:
-        """The target is not where the next step needs it: forget what it answers to what was written."""
+        """Discard the answers to the written operations: the target is not in the state that the next step
+        needs."""
         if self._writer is not None and self._writer.underway:
             self._writer.discard()
         self._steps, self._next, self._next_written = 1, None, 0

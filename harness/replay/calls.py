@@ -16,14 +16,14 @@ class Call(Protocol):
     """One operation of a target, prepared."""
 
     def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
-        """Do it, and observe the group if that is asked for; `end` is how many records the target's log has
-        before it, None if its log cannot be read."""
+        """Do the operation, and observe the group if the call has one; `end` is the number of records in the
+        target's log before it, None if its log cannot be read."""
 
     def needs(self) -> frozenset[str]:
         """The API, the features of a request, or the operations, that the target must have."""
 
     def fired(self) -> Sequence[Json]:
-        """The timers that it makes run out."""
+        """The timers that the call makes run out."""
 
     def operation(self) -> Json:
         """The call as a line of the line protocol, for reports."""
@@ -94,7 +94,7 @@ class ChangeTopics:
     delete: tuple[str, ...]
 
     def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
-        """Tell the target of it."""
+        """Send the change to the target."""
         return target.topics(self.upsert, self.delete, observe)
 
     def needs(self) -> frozenset[str]:
@@ -114,8 +114,8 @@ class ChangeTopics:
 class Restart:
     """A new coordinator loads the log (P2), perhaps after a change of the topics.
 
-    The old coordinator is told of the change first, but what it writes of it is lost, so the new one must
-    notice by itself. The answer has the records that the new one writes.
+    The old coordinator gets the change first, but its records about it are lost, so the new one must notice
+    the change by itself. The answer has the records of the new one.
     """
 
     change: ChangeTopics | None
@@ -127,7 +127,7 @@ class Restart:
         return answer._replace(group=group, records=() if end is None else target.records(end))
 
     def needs(self) -> frozenset[str]:
-        """`restart`, and for a change that is lost the records that are kept."""
+        """`restart`, and for a lost change the number of kept records."""
         return frozenset({"restart"} if self.change is None else {"restart", "topics", "records"})
 
     def fired(self) -> Sequence[Json]:
@@ -141,12 +141,12 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class SetCoordinator:
-    """The coordinator loads, is moved or is unavailable, or is active again (H5)."""
+    """The coordinator loads, has moved, is unavailable, or is active again (H5)."""
 
     state: str
 
     def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
-        """Tell the target, whose answer has the records of a coordinator that is active again (P2)."""
+        """Set the state; the target's answer has the records of a coordinator that is active again (P2)."""
         return refusing(target, "coordinator").coordinator(self.state, observe)
 
     def needs(self) -> frozenset[str]:
@@ -169,7 +169,7 @@ class DenyRights:
     denied: tuple[str, ...]
 
     def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
-        """Tell the target."""
+        """Send them to the target."""
         return refusing(target, "rights").rights(self.denied, observe)
 
     def needs(self) -> frozenset[str]:
@@ -186,7 +186,7 @@ class DenyRights:
 
 
 def call_of(operation: Json) -> Call:
-    """The call whose `operation` this is. ConformError for another one."""
+    """The call with this `operation`. ConformError for an unknown operation."""
     match operation:
         case {"op": "request", "api": api, "client": client, "body": body}:
             return SendRequest(api, client, body)

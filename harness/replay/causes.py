@@ -1,9 +1,9 @@
 """Differences of a replay by their causes: one departure of a dialect, or one root, explains many of them.
 
-A departure explains a step if an implementation that departs there, and nowhere else, would have answered as
-the target did, and would not differ in the same places after steps on which the target conforms. Other steps
-are grouped by their root: of the places that differ after a step, that from which the others follow. An
-error follows from nothing, a target assignment from the group's epoch, and so on.
+A departure explains a step if an implementation with only this departure would have given the target's
+answer, and would not differ in the same places after steps on which the target conforms. Other steps are
+grouped by their root: the place, among those that differ after a step, from which the others follow. An error
+follows from nothing, a target assignment from the group's epoch, and so on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ROOTS: Final = (
     r"group\.timers",
     r"",
 )
-"""Places, those first from which others follow."""
+"""Places; those from which others follow come first."""
 _SERIOUS: Final = (
     r"group\.members\[\]\.(assigned|pendingRevocation)|response\.assignment\.assigned",
     r"operation |fired|group\.members\[\]$",
@@ -49,16 +49,16 @@ _SERIOUS: Final = (
     r"response\.|group\.|completed",
     r"",
 )
-"""Places, the most serious first: who owns what, who is a member, errors and epochs, the rest."""
+"""Places, the most serious first: owners, members, errors and epochs, the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Differences with one cause. `departure` is "MetadataChange=at-once", or "" where no departure explains
-    them; `what` is their root, or of a departure the root of each of its steps, and `requirements` are those
+    them; `what` is their root, or for a departure the root of each of its steps, and `requirements` are those
     of the roots. `labels` names the roots, each by its own step alone, so that a root has this name whatever
-    else is replayed; no other root has it. The shortest schedule is `step` of `trace`. `of_dialect` tells if
-    the dialect that the target speaks has the departure."""
+    else is replayed, and no other root has it. The shortest schedule is `step` of `trace`. `of_dialect` tells
+    if the dialect that the target speaks has the departure."""
 
     departure: str
     what: str
@@ -77,8 +77,8 @@ def causes(
     explained: Mapping[Place, str] | None = None,
     declared: Container[str] = (),
 ) -> list[Cause]:
-    """The causes of failures, the most serious first, those that no departure explains before the others.
-    `explained` has the departures of steps, `declared` those that the target's dialect has."""
+    """The causes of failures, the most serious first, those without a departure before the others.
+    `explained` has the departures of steps, `declared` those of the target's dialect."""
     known = explained or {}
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in failures:
@@ -107,18 +107,19 @@ def root(failure: Failure) -> str:
 
 
 def what(failure: Failure) -> str:
-    """The root of a step's differences, as its cause names it: with the group's states where these differ."""
+    """The root of a step's differences, in the name of its cause: with the group's states where these
+    differ."""
     return " ".join(part for part in (root(failure), " -> ".join(_states(failure))) if part)
 
 
 def label(failure: Failure) -> str:
-    """The name of the root of a step's differences, with its requirement; the step alone decides."""
+    """The name of the root of a step's differences, with its requirement; it depends only on the step."""
     own = _requirement(failure)
     return f"{what(failure)} ({own})" if own else what(failure)
 
 
 def root_signature(failure: Failure) -> str:
-    """The signature of the difference from which the others follow, as waivers have it."""
+    """The signature of the difference from which the others follow, in the form of waivers."""
     return failure.signature(_first(failure))
 
 
@@ -127,7 +128,8 @@ def _first(failure: Failure) -> Difference:
 
 
 def _requirement(failure: Failure) -> str:
-    """The requirement of the root; of who is a member that of the action: a time-out, a leave, a join."""
+    """The requirement of the root; for a difference in the members that of the action: a time-out, a leave, a
+    join."""
     of_action = requirements(failure.action, "", "")
     if root(failure) == "group.members[]" and of_action:
         return of_action[0]
@@ -135,7 +137,7 @@ def _requirement(failure: Failure) -> str:
 
 
 def _states(failure: Failure) -> Sequence[str]:
-    """The states of the group where that is the root: what is expected, and what came."""
+    """The expected and the observed state of the group, where that is the root."""
     one = _first(failure)
     return (str(one.expected), str(one.got)) if one.path == "group.state" else ()
 
@@ -187,7 +189,7 @@ def shortest(one: Cause, failures: Sequence[Failure]) -> Failure:
 
 
 def to_json(by_cause: Sequence[Cause]) -> list[Json]:
-    """For `--json`, in this order."""
+    """The causes for `--json`, in this order."""
     return [asdict(one) for one in by_cause]
 
 
@@ -199,13 +201,13 @@ def from_json(raw: Sequence[Json]) -> list[Cause]:
 
 
 def lines(by_cause: Sequence[Cause]) -> Iterator[str]:
-    """A line a cause."""
+    """One line for each cause."""
     for number, one in enumerate(by_cause, start=1):
         yield f"{number}. {sentence(one)}"
 
 
 def departs(one: Cause) -> str:
-    """The departure of a cause in words: one of the target's own, or one that its dialect has."""
+    """The departure of a cause in words: one of the target's own, or one of its dialect."""
     return f"departs in {one.departure}" + (", which belongs to its dialect" if one.of_dialect else "")
 
 

@@ -1,4 +1,4 @@
-"""All differences between what was expected of a step and what the target did.
+"""All differences between the expected and the observed results of a step.
 
 Differences without a meaning are removed first, by a normal form: the text of an error message, response
 fields that are left out because they have the schema's default, the order of one kind of records within a
@@ -29,9 +29,9 @@ SCRIPTED: Final = "scripted target used"
 
 
 def agree(expected: Answer, got: Answer, shift: int = 0) -> bool:
-    """Tell if the answers are plainly equal, but for an error's text: nearly always, and fast.
+    """Tell if the answers are plainly equal, except for an error's text: nearly always, and fast.
 
-    `shift` is as in `differences`, which alone can say of shifted offsets whether they are right.
+    `shift` is as in `differences`, which decides whether shifted offsets are right.
     """
     if (got.group, got.consumed) != (expected.group, expected.consumed) or (shift and expected.records):
         return False
@@ -54,7 +54,7 @@ def _lists(answer: Answer) -> tuple[Sequence[Json], ...]:
 def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Difference]:
     """Every difference of a step; empty if the answers mean the same.
 
-    `shift` is how far the offsets of the target's log are ahead of those that are expected.
+    `shift` is the number of records by which the target's log is ahead of the expected one.
     """
     different = list(_differ("response", expected.body, normal_response(expected.body, got.body)))
     different += _differ("group", expected.group, got.group)
@@ -66,14 +66,14 @@ def differences(expected: Answer, got: Answer, shift: int = 0) -> list[Differenc
 
 
 def _without_empty_name(body: Json) -> Json:
-    """An error of JoinGroup without a protocol's name may have an empty one, the schema's default."""
+    """An error of JoinGroup without a protocol's name may have an empty name, the schema's default."""
     return (
         {**body, "protocolName": None} if body.get("errorCode") and body.get("protocolName") == "" else body
     )
 
 
 def _by_id(completed: Sequence[Json]) -> Json:
-    """Late responses by the requests that they answer; more than one of a request in their order."""
+    """Late responses by their requests; several responses of a request in their order."""
     by_id: Json = {}
     for one in completed:
         body = one.get("body")
@@ -113,7 +113,7 @@ _LISTS: Final[dict[str, Json]] = {
 
 
 def normal_response(expected: Json | None, body: Json | None) -> Json | None:
-    """A response with the fields that may be left out; `expected` tells which API it answers."""
+    """A response with the fields that may be left out; `expected` shows which API it answers."""
     if not isinstance(body, dict):
         return body
     if isinstance(expected, dict) and not {"memberId", "memberEpoch"} <= expected.keys():
@@ -135,7 +135,8 @@ def _defaults(fields: Json, expected: Json | None) -> Json:
 
 
 def _normal_lists(expected: Json, body: Json) -> Json:
-    """Put in what `body` leaves out of the items of its lists, where it has a default and is expected."""
+    """Add the fields that `body` leaves out of the items of its lists, where they have a default and are
+    expected."""
     normal = dict(body)
     for name, defaults in _LISTS.items():
         wanted, given = expected.get(name), body.get(name)
@@ -150,7 +151,7 @@ def _normal_lists(expected: Json, body: Json) -> Json:
 
 
 def _config_name(config: object) -> str:
-    """Configurations come in any order."""
+    """The sort key of a configuration: configurations come in any order."""
     return str(config.get("name")) if isinstance(config, dict) else ""
 
 
@@ -163,7 +164,8 @@ def _normal_item(expected: Json, defaults: Json, item: Json) -> Json:
 
 
 def _differ_in_records(expected: Sequence[Json], got: Sequence[Json], shift: int) -> Iterator[Difference]:
-    """Keys and values in order; offsets only where those agree: a missing record moves all later ones."""
+    """Compare keys and values in order; offsets only where those agree: a missing record moves all later
+    ones."""
     if shift == 0 and list(expected) == list(got):
         return
     different = list(_differ("records", _in_order(expected), _in_order(got)))
@@ -174,7 +176,7 @@ def _differ_in_records(expected: Sequence[Json], got: Sequence[Json], shift: int
 
 
 def _in_order(records: Sequence[Json]) -> list[Json]:
-    """Neighbours of one kind in the order of their members or partitions, without offsets."""
+    """Neighbours of one kind sorted by their members or partitions, without offsets."""
     if not all(isinstance(record, dict) and isinstance(record.get("key"), dict) for record in records):
         return list(records)
     return [
@@ -241,8 +243,8 @@ STATE: Final = "group.state"
 
 
 def may_go_on(difference: Difference) -> bool:
-    """Tell if the same steps follow after it. The group's state follows from its epochs and members, which
-    are compared, too."""
+    """Tell if the same steps follow after this difference. The group's state follows from its epochs and
+    members, which are compared, too."""
     return difference.path in HARMLESS or difference.path == STATE
 
 

@@ -16,7 +16,7 @@ from frozendict import frozendict
 
 
 class Contents(dict[Hashable, int]):
-    """Value -> its number, computed when it is first asked for: numbers[value].
+    """Value -> its number, computed at the first use: numbers[value].
 
     Values are those of TLA+, None, and tuples and frozen dataclasses of them.
     """
@@ -70,7 +70,7 @@ def _hashed(kind: bytes, *parts: bytes) -> bytes:
 
 
 class Uncounted(Contents):
-    """Numbers for whoever counts no inputs: 0 for every value."""
+    """Numbers for callers that count no inputs: 0 for every value."""
 
     def __getitem__(self, value: Hashable) -> int:
         return 0

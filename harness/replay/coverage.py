@@ -1,6 +1,6 @@
 """Coverage of a replay: actions, branches, error codes, requirements, distinct inputs in distinct states.
 
-Only steps that call the target say something about it, so only those count as coverage.
+Only steps that call the target count as coverage: other steps show nothing about it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from harness.requirements import requirements
 from harness.targets.base import Json
 
 _POINTS: Final = 100
-"""At most so many points has a curve, and the last."""
+"""The most points of a curve, besides the last."""
 
 
 class Called(NamedTuple):
@@ -30,8 +30,8 @@ class Called(NamedTuple):
 class Coverage:
     """Counts of judged steps.
 
-    `distinct` has the keys of `Step`; `requirements` are those that steps exercise, `traces` in how many
-    traces, and `growth` is, after each trace, how many distinct steps and branches there were.
+    `distinct` has the keys of `Step`; `requirements` are those that steps exercise, `traces` the number of
+    traces that exercise each, and `growth` has, after each trace, the number of distinct steps and branches.
     """
 
     actions: Counter[str] = field(default_factory=Counter)
@@ -65,7 +65,7 @@ class Coverage:
         self.growth.append((len(self.distinct), len(self.branches)))
 
     def exercise(self, counts: Counter[str]) -> None:
-        """Count how often the steps of one trace, or of its client processes, exercise requirements."""
+        """Count the times that the steps of one trace, or of its client processes, exercise requirements."""
         self.requirements.update(counts)
         self.traces.update(counts.keys())
 
@@ -91,5 +91,5 @@ class Coverage:
 
 
 def _some(count: int) -> Iterable[int]:
-    """Numbers below `count`, evenly apart, the last among them."""
+    """Numbers below `count` at even distances, the last among them."""
     return sorted({round((count - 1) * part / _POINTS) for part in range(_POINTS + 1)}) if count else ()

@@ -16,10 +16,10 @@ from harness.values import State
 
 
 class Decoder:
-    """Decodes traces; what several of them have in common is read once."""
+    """A decoder of traces; common parts of several traces are read once."""
 
     def __init__(self, inputs: Contents | None = None) -> None:
-        """`inputs` numbers the inputs of all steps; by default they get numbers of their content."""
+        """`inputs` numbers the inputs of all steps; by default their numbers follow from their content."""
         numbers = Contents() if inputs is None else inputs
         self._decoders = {kind: decoder(numbers) for kind, decoder in DECODERS.items()}
 
@@ -29,7 +29,7 @@ class Decoder:
         return self._of(trace, f"The trace {name}").decode(trace, name)
 
     def start(self, state: State, name: str, meta: Mapping[str, Any]) -> tuple[Loadable, Json]:
-        """A state as one that a trace with this #meta starts from: how it is loaded, and its description."""
+        """A state as the start of a trace with this #meta: its load, and its description."""
         return self._of(Trace(dict(meta), tuple(state), [state]), name).start(state, name, meta)
 
     def _of(self, trace: Trace, name: str) -> KindDecoder[Any]:

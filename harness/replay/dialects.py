@@ -1,6 +1,6 @@
-"""Changes of a dialect beside the states of the specification: in expected records and timers.
+"""Effects of a dialect beside the states of the specification: in expected records and timers.
 
-A trace names its dialect as its model does (the constant Dialect, in #meta); one that names none is of
+A trace names its dialect as its model does (the constant Dialect, in #meta); a trace without a name is of
 KIP-848's text.
 """
 
@@ -71,7 +71,7 @@ def _kafka(version: str, initial_epoch: int, partition_epochs: bool = False) -> 
 
 TEXT: Final = Forms("kip-848")
 _ALIKE: Final = 0.8
-"""How alike a name is that a wrong one may mean."""
+"""The least similarity of a name that a misspelt one may mean."""
 
 FORMS: Final = {
     "KIP848": TEXT,
@@ -86,11 +86,11 @@ FORMS: Final = {
     "Kafka44Lags": _kafka("4.4", 1, True),
 }
 """By the operators of spec/Dialects.tla and spec/KafkaDialects.tla, and of models where targets come late.
-The first operator of a name is what the name stands for."""
+The first operator with a name is the one that the name stands for."""
 
 
 def forms_of(trace: Trace, name: str) -> Forms:
-    """The forms of a trace's dialect. ConformError for one that there is not."""
+    """The forms of a trace's dialect. ConformError for an unknown dialect."""
     return forms_in(trace.meta, name)
 
 
@@ -129,13 +129,13 @@ def known_name(dialect: str) -> str:
 
 
 def traces_of(dialect: str) -> tuple[str, ...]:
-    """The folders of traces that a target of this dialect is judged by; its own departures do not count."""
+    """The folders of traces that judge a target of this dialect; its own departures do not count."""
     base = base_of(dialect)
     return ("traces/golden", "traces/corpus") if base == TEXT.name else (f"traces/dialects/{base}",)
 
 
 def operator_of(dialect: str) -> str:
-    """The specification's name of a dialect that has this name for --dialect."""
+    """The specification's name of a dialect with this name in --dialect."""
     return next(operator for operator, forms in FORMS.items() if forms.name == base_of(dialect))
 
 
@@ -146,16 +146,16 @@ def mix(dialect: str) -> str:
 
 
 def _literal(value: str) -> str:
-    """The value of a departure as --dialect has it (yes, 2, at-once), in TLA+."""
+    """The value of a departure in --dialect's form (yes, 2, at-once), in TLA+."""
     truths = {"yes": "TRUE", "true": "TRUE", "no": "FALSE", "false": "FALSE"}
     return truths.get(value.lower()) or (value if value.isdigit() else f'"{value}"')
 
 
 def chosen_dialect(given: str | None, judged: Mapping[str, str]) -> str:
-    """The dialect that a target must speak: `given` with --dialect, else that of all that is `judged` on it.
+    """The dialect that a target must speak: `given` with --dialect, else that of all the `judged` traces.
 
-    KIP-848's text is for every target. ConformError (exit 2) if anything is of another dialect than the one
-    that is given, or if none is given and there are several.
+    KIP-848's text is for every target. ConformError (exit 2) if a trace is of another dialect than the given
+    one, or if none is given and there are several.
     """
     if given is not None:
         known_name(given)

@@ -1,6 +1,6 @@
 """Features of requests that a target may lack: its `hello` names them under `lacks`.
 
-A step whose request uses a feature that the target lacks is left out, as one whose API is not there.
+A step whose request uses a feature that the target lacks is left out, as one whose API the target lacks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STATIC: Final = "static members"
 REGEXES: Final = "regular expressions"
 CLIENT_SIDE: Final = "client-side assignors"
 SERVER_SIDE: Final = "server-side assignor "
-"""Before the name of an assignor, it is the feature to have that assignor."""
+"""The prefix that makes a feature of the name of an assignor: to have that assignor."""
 
 
 def _has(*fields: str) -> Callable[[Json], bool]:
@@ -37,11 +37,11 @@ FEATURES: Final[dict[str, Callable[[Json], bool]]] = {
     CLIENT_SIDE: _offers,
     **{SERVER_SIDE + name: _names(name) for name in ("uniform", "range")},
 }
-"""Each name that `Capabilities.lacks` may have, and how the fields of a request or a record tell its use."""
+"""Each name that `Capabilities.lacks` may have, and its use in the fields of a request or a record."""
 
 
 def offered(known: Capabilities) -> frozenset[str]:
-    """The features that a target has. ConformError (exit 3) if it lacks what is no feature."""
+    """The features that a target has. ConformError (exit 3) if it declares the lack of an unknown feature."""
     if unknown := sorted(known.lacks - FEATURES.keys()):
         raise ConformError(
             f"The target {known.name} says that it lacks {', '.join(unknown)}, but there is no such feature; "

@@ -48,18 +48,18 @@ _OTHER_SIDE: Final = {
     "group.members[].serverAssignor": "clientAssignors",
     "group.members[].clientAssignors": "serverAssignor",
 }
-"""The field of a request that takes the place of a member's assignors of the other side (H3)."""
+"""The field of a request that replaces a member's assignors of the other side (H3)."""
 _REVOKES: Final = ("revoke", "revoking", "narrow")
-"""Branches in which a member is given nothing, and keeps what it may keep (R1)."""
+"""Branches in which a member is given no partitions, and keeps those that it may keep (R1)."""
 _OF_REQUEST: Final = {"memberEpoch": "E3", "topicPartitions": "K2"}
-"""The requirement of a field of a member's request; of all others it is H7."""
+"""The requirement of a field of a member's request; for all others it is H7."""
 
 
 def of_difference(one: Difference, action: str, branch: str, error: str, operation: Json) -> str:
     """The requirement of a field that differs in a step; "" if neither field nor step has one.
 
-    A field without a requirement of its own, and one of a kind in OTHER_KINDS, has the first of the step; an
-    error code that of the error that is expected, or else of the error that came.
+    A field without a requirement of its own, and one of a kind in OTHER_KINDS, has the first requirement of
+    the step; an error code has that of the expected error, or else of the observed one.
     """
     if one.path.startswith(_OF_A_PROCESS):
         return _of_process(one.path, operation)
@@ -77,14 +77,14 @@ def of_difference(one: Difference, action: str, branch: str, error: str, operati
 
 
 OTHER_KINDS: Final = ("C", "D", "M", "O", "Q", "W")
-"""Requirements of classic groups, administration, migration, commits, share groups and Connect groups begin
-so: what their steps show has one requirement, that of the step."""
+"""The beginnings of requirements of classic groups, administration, migration, commits, share groups and
+Connect groups: the fields of their steps have one requirement, that of the step."""
 _OF_A_PROCESS: Final = ("request.", "member.")
 
 
 def _of_process(path: str, operation: Json) -> str:
-    """The rule of a client process: K1 after an error and where it ends, K3 where it is given something, E3
-    of its epoch, K2 of the rest."""
+    """The rule of a client process: K1 after an error and at its end, K3 where it is given partitions, E3 for
+    its epoch, K2 for the rest."""
     what, _, name = path.partition(".")
     if what == "request":
         return _OF_REQUEST.get(name, "H7")

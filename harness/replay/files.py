@@ -1,4 +1,4 @@
-"""Replaying traces from files: what `conform replay`, the gate and the benchmark have in common."""
+"""Replaying traces from files: the common part of `conform replay`, the gate and the benchmark."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from harness.words import counted
 
 SUFFIX = ".itf.json"
 ENABLED = ".enabled.json"
-"""The end of the name of a file beside a trace: by the number of each step what was enabled before it."""
+"""The end of the name of a file beside a trace: by the number of each step the actions that were enabled
+before it."""
 
 
 def trace_files(paths: Sequence[Path]) -> list[Path]:
     """The files, and all traces in and below the folders, in a fixed order; ConformError for none.
 
-    Scenarios of a folder that have no trace beside them are among the files.
+    Scenarios of a folder without a trace beside them are among the files.
     """
     files: dict[Path, None] = {}
     for path in map(kit_path, paths):
@@ -46,7 +47,7 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def dialects_of(files: Sequence[Path]) -> Counter[str]:
-    """Dialect -> how many of the traces are of it. ConformError for a dialect that there is not."""
+    """Dialect -> the number of its traces. ConformError for an unknown dialect."""
     return Counter(
         TEXT.name
         if file.suffix == SCENARIO
@@ -57,7 +58,7 @@ def dialects_of(files: Sequence[Path]) -> Counter[str]:
 
 
 def disagreements(traces: Mapping[str, int], spoken: str) -> list[str]:
-    """Sentences on traces that are of another dialect than the target speaks, for a user to read first."""
+    """Sentences about traces of another dialect than the target speaks, for a user to read first."""
     sentences = []
     for dialect, count in sorted(traces.items()):
         if dialect == base_of(spoken):
@@ -90,23 +91,22 @@ def replay_files(
     jobs: int = 1,
     wait_s: float = 0,
 ) -> Replayed:
-    """Replay traces on a target; `progress` is called after each with what there is so far, and where the
-    replay is stopped or the target fails; `waives` says of a difference's signature whether it is accepted.
-    `record` is a log for what it was told and said.
-    `some` says whether a target must be able to do any of the steps, `wait_s` for how many seconds in all a
-    live broker may wait for timers.
+    """Replay traces on a target; `progress` is called after each with the result so far, also where the
+    replay is stopped or the target fails; `waives` decides by a difference's signature if it is accepted.
+    `record` is a log for the target's operations and answers. `some` tells if a target must be able to do any
+    of the steps, `wait_s` is the number of seconds in all that a live broker may wait for timers.
 
     `jobs` processes replay side by side, each on a target of its own; the result is the same.
 
-    Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not
-    a trace of the group protocol or has no steps, 3 for a target that fails or can do none of the steps.
+    Every file is read even when enough differences were found. ConformError: exit 2 for a file that is not a
+    trace of the group protocol or has no steps, 3 for a target that fails or can do none of the steps.
     """
     check_jobs(jobs, target, record)
     jobs = min(jobs, len(files))
     job, own = Job(target, dialect, max_differences, waives, wait_s), Files()
     with ExitStack() as stack:
         stack.enter_context(rare_collections())
-        # before there is anything that a process should not inherit
+        # before any object exists that a process should not inherit
         several = stack.enter_context(processes(jobs, files, job)) if jobs > 1 else None
         opened = stack.enter_context(closing(job.open()))
         if record is not None:

@@ -1,9 +1,9 @@
 """Replaying traces in several processes: `conform replay --jobs`.
 
 Each process has a target of its own and replays whole traces. Their results are added in the order of the
-files, so that a result does not depend on how many processes there are. One thing depends on the traces
-before: nothing is judged after enough differences. The trace that brings the last of them is therefore
-replayed again, in this process, by the rule for one process.
+files, so that a result does not depend on the number of processes. One thing depends on the traces before: no
+step is judged after enough differences. The trace that brings the last of them is therefore replayed again,
+in this process, by the rule for one process.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from harness.targets.base import Target
 from harness.targets.members import open_members
 
 _MOST_FILES: Final = 16
-"""How many files a process is given at once; fewer where there are few."""
+"""The most files that a process gets at once; fewer where there are few."""
 _COLLECTED_AFTER: Final = 200_000
-"""After so many more objects Python looks for cyclic garbage during a replay; after 700 by default."""
+"""The number of new objects after which Python looks for cyclic garbage during a replay; 700 by default."""
 
 
 class Failed(NamedTuple):
-    """How a ConformError comes from another process."""
+    """The form of a ConformError from another process."""
 
     message: str
     exit_code: int
 
 
 Given: TypeAlias = tuple[Outcome | None, Failed | None]
-"""The result of a file. Without an outcome it is no trace. An outcome with a failure is what there was until
-that."""
+"""The result of a file. Without an outcome the file is no trace. An outcome with a failure has the result
+before that."""
 
 
 class Job(NamedTuple):
-    """A replay, as `harness.replay.files.replay_files` is given it."""
+    """A replay, with the arguments of `harness.replay.files.replay_files`."""
 
     target: str
     dialect: str
@@ -69,8 +69,8 @@ class Job(NamedTuple):
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for cyclic garbage less often: a replay keeps what it has read, none of which is in a cycle, and
-    looking at all of that again and again is a tenth of its time."""
+    """Look for cyclic garbage less often: a replay keeps its values, none of which is in a cycle, and looking
+    at all of them again and again is a tenth of its time."""
     before = gc.get_threshold()
     gc.set_threshold(_COLLECTED_AFTER)
     try:
@@ -80,18 +80,18 @@ def rare_collections() -> Iterator[None]:
 
 
 class Files:
-    """Reads traces; what several files have in common is read once."""
+    """A reader of traces; common parts of several files are read once."""
 
     def __init__(self) -> None:
         self._reader, self._decoder = ItfReader(), Decoder()
 
     def read(self, file: Path) -> DecodedTrace:
-        """The trace in a file, or that of a scenario. ConformError (exit 2) for what is neither."""
+        """The trace in a file, or that of a scenario. ConformError (exit 2) for another file."""
         file = kit_path(file)
         name = kit_name(file)
         if file.suffix != SCENARIO:
             return self._decoder.decode(self._reader.read(file), name)
-        from harness.scenario.files import trace_of  # which needs as much as all else together
+        from harness.scenario.files import trace_of  # which needs as much as all other parts together
 
         return self._decoder.decode(trace_of(file), name)
 
@@ -100,8 +100,8 @@ Read = TypeVar("Read")
 
 
 def with_following(read: Iterator[Read]) -> Iterator[tuple[Read, Read | None]]:
-    """Each of what is read with the next one, if there is one. A ConformError in reading comes when it is the
-    turn of what cannot be read."""
+    """Each read item with the next one, if there is one. A ConformError of reading is raised when it is the
+    turn of its file."""
     one = next(read, None)
     while one is not None:
         following, failed = None, None
@@ -116,7 +116,7 @@ def with_following(read: Iterator[Read]) -> Iterator[tuple[Read, Read | None]]:
 
 
 def check_jobs(jobs: int, target: str, record: Path | None) -> None:
-    """ConformError (exit 2) for what cannot be done by several processes."""
+    """ConformError (exit 2) for a replay that several processes cannot do."""
     if jobs > 1 and target.partition(":")[0] in ("broker", "mock"):
         raise ConformError(
             f"The target {target} is one cluster, in which two traces would meet: leave out --jobs.", USAGE
@@ -129,8 +129,8 @@ def check_jobs(jobs: int, target: str, record: Path | None) -> None:
 
 @contextmanager
 def processes(jobs: int, files: Sequence[Path], job: Job) -> Iterator[tuple[Iterator[Given], Event]]:
-    """Start `jobs` processes on the files: what became of each, in order, and the event after which nothing
-    more is judged. At the end of the context that is so, too, and they end."""
+    """Start `jobs` processes on the files: the result of each, in order, and the event after which no step is
+    judged any more. The end of the context sets the event, too, and ends the processes."""
     forks = "fork" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if forks else "spawn")
     enough = context.Event()
@@ -155,14 +155,14 @@ def _in_order(futures: list[Future[list[Given]]]) -> Iterator[Given]:
 
 
 def added(replayer: Replayer, given: Given, waives: Callable[[str], bool]) -> bool:
-    """Add what became of the next file to the replayer's result; False where the replayer must replay the
-    file itself, as enough differences are found within it. ConformError as from one process."""
+    """Add the next file's result to the replayer's; False where the replayer must replay the file itself, as
+    enough differences are found within it. ConformError as from one process."""
     outcome, failed = given
     if failed is not None and (outcome is None or not replayer.full):
         if outcome is not None:
             _add(replayer, outcome, waives)
         raise ConformError(*failed)
-    assert outcome is not None  # as `Given` says
+    assert outcome is not None  # as the docstring of `Given` says
     if replayer.full:
         replayer.result.add(outcome.without_judgement())
         return True
@@ -182,7 +182,7 @@ def _add(replayer: Replayer, outcome: Outcome, waives: Callable[[str], bool]) ->
 
 
 class _Worker:
-    """One process: opens its target with the first trace that it judges."""
+    """One process, which opens its target with the first trace that it judges."""
 
     def __init__(self, job: Job, enough: Event) -> None:
         self._job, self._enough, self._files = job, enough, Files()
@@ -229,5 +229,5 @@ def _begin(job: Job, enough: Event) -> None:
 
 
 def _replay(files: Sequence[Path]) -> list[Given]:
-    assert _worker is not None  # as `_begin` has made it
+    assert _worker is not None  # in the form of `_begin`
     return _worker.replay(files)

@@ -1,4 +1,4 @@
-"""One prepared step on a target: do it, and compare all that it did with what was expected."""
+"""One prepared step on a target: do the step, and compare all results with the expected ones."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Prepared(Protocol):
 
 
 OPERATION: Final = "operation "
-"""The beginning of the path of an operation that was refused."""
+"""The beginning of the path of a refused operation."""
 Judged: TypeAlias = tuple[Answer, list[Difference]]
-"""Pair of the answer, as far as it is compared, and all differences."""
+"""Pair of the answer's compared part and all differences."""
 
 
 class NotFired(ConformError):
-    """The target refuses to fire a timer of a kind that it does not show: it has none, and what follows
-    cannot be judged. `reason` says what it lacks."""
+    """The target refuses to fire a timer of a kind that it does not show: it has none, and later steps cannot
+    be judged. `reason` names the missing timer."""
 
     def __init__(self, target: str, timer: str, refusal: Refused) -> None:
         self.refusal = refusal
@@ -51,7 +51,7 @@ class NotFired(ConformError):
 
 
 def _not_shown(call: Call, view: View) -> str:
-    """The kind of timer that a call fires, if it is one that the target does not show; else ""."""
+    """The kind of timer that a call fires, if the target does not show that kind; else ""."""
     if isinstance(call, FireTimer) and not view.shows(f"timers.{call.timer}"):
         return call.timer
     return ""
@@ -60,8 +60,8 @@ def _not_shown(call: Call, view: View) -> str:
 def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -> list[Difference]:
     """All differences of one step on a target that is in the state before it.
 
-    `shift` is how far the target's log is ahead of `start`; `view` is what the target shows. ConformError
-    (exit 3) if the target fails.
+    `shift` is the number of records by which the target's log is ahead of `start`; `view` selects the parts
+    that the target shows. ConformError (exit 3) if the target fails.
     """
     try:
         return act(target, step, shift, view)[1]
@@ -70,7 +70,7 @@ def judge(target: Target, step: Prepared, shift: int, view: View = EVERYTHING) -
 
 
 def act(target: Target, step: Prepared, shift: int, view: View) -> Judged:
-    """Do a step and judge it, with what the target showed; nothing if the target refused. NotFired for a
+    """Do a step and judge it, with the target's visible results; none if the target refused. NotFired for a
     timer that the target does not show and does not fire."""
     try:
         early, answer = perform(target, step, shift, view)
@@ -110,8 +110,8 @@ def perform(target: Target, step: Prepared, shift: int, view: View) -> tuple[Seq
 
 
 def depends_on_answers(step: Prepared, view: View) -> bool:
-    """Tell if what a step sends depends on what the target answers to it: how many records a log has that
-    lacks some of those that are expected."""
+    """Tell if the requests of a step depend on the target's answers: on the number of records in a log that
+    lacks some of the expected ones."""
     return not view.counts and isinstance(step.call, Restart)
 
 

@@ -1,4 +1,4 @@
-"""Replaying client processes: what happens to each in a trace, done to a member under test and compared."""
+"""Replaying client processes: the events of each in a trace, done to a member under test and compared."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ Does: TypeAlias = Literal[
 class MemberStep(msgspec.Struct, frozen=True):
     """A step of one client.
 
-    `index` is that of the state after it. `topics` are subscribed to, `instance` is that of a static member
-    (S1), `literal` the model's ReportsWhileRevoking, `answer` the response that arrives. `sends` is the
-    request that must be sent, `after` what `Process.observe` must give then; None: not compared.
+    `index` is that of the state after it. `topics` are the subscription, `instance` is that of a static
+    member (S1), `literal` the model's ReportsWhileRevoking, `answer` the response that arrives. `sends` is
+    the request that must be sent, `after` the value that `Process.observe` must have then; None: not
+    compared.
     """
 
     index: int
@@ -44,8 +45,8 @@ class MemberStep(msgspec.Struct, frozen=True):
 
 
 class MemberReplayer:
-    """Replays the members of traces. One that differs once is not judged until its process starts again,
-    since it cannot be put into the specification's state."""
+    """A replay of the members of traces. A member that differs once is not judged until its process starts
+    again, since it cannot be put into the specification's state."""
 
     def __init__(self, start: StartProcess) -> None:
         self._start = start
@@ -90,7 +91,7 @@ def _judge(step: MemberStep, process: Process) -> list[Difference]:
 
 
 def _take(step: MemberStep, process: Process) -> Json | None:
-    """Let it happen; the request that is sent."""
+    """Do the event; the request that the member sends."""
     match step.does:
         case "start" | "subscribe":
             process.subscribe(step.topics)

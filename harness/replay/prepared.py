@@ -1,4 +1,4 @@
-"""A trace ready to be replayed: what to send and what must come back, computed once and never changed."""
+"""A trace ready to be replayed: the requests and the expected answers, computed once and never changed."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Loadable(Protocol):
 class Step(msgspec.Struct, frozen=True):
     """One step that calls the target.
 
-    `index` is that of the state after it; equal `key`s are the same input in the same state. Before the
-    call, the clock moves by `tick_ms`, `lost` happens to a coordinator that fails before it has recorded it
-    (P2), `new_id` (or "") becomes the id of the member that joins without one (H1), and `script`, if a target
-    is installed, the next target assignment. `expected` is the whole answer; its records have the offsets of
-    a log that began with the trace and had `start` records before the step. `load` makes the state after it.
+    `index` is that of the state after it; equal `key`s are the same input in the same state. Before the call,
+    the clock moves by `tick_ms`, `lost` happens to a coordinator that fails before it has recorded it (P2),
+    `new_id` (or "") becomes the id of the member that joins without one (H1), and `script`, if a target is
+    installed, the next target assignment. `expected` is the whole answer; its records have the offsets of a
+    log that began with the trace and had `start` records before the step. `load` makes the state after it.
     """
 
     index: int
@@ -61,24 +61,24 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """How many records the log has after the step."""
+        """The number of records in the log after the step."""
         return self.start + len(self.expected.records)
 
     @property
     def there(self) -> frozenset[str]:
-        """The ids of the topics that exist after it."""
+        """The ids of the topics that exist after the step."""
         return self.load.there
 
     def needs(self) -> frozenset[str]:
-        """The API, the features, or the operations, without which it cannot be replayed at all."""
+        """The API, the features, or the operations, without which the step cannot be replayed at all."""
         return self.call.needs() | {"ids"} if self.new_id else self.call.needs()
 
 
 @dataclass(slots=True)
 class DecodedTrace:
-    """A trace ready to be replayed: the state it starts from and its description, its target-calling steps
-    and how often it has other actions; the configuration that its model assumes, the APIs and operations that
-    its steps need; what its client processes do; the actions that traces of its kind may have; the API
+    """A trace ready to be replayed: the state at its start with its description, its target-calling steps and
+    the counts of its other actions; the configuration that its model assumes, the APIs and operations that
+    its steps need; the steps of its client processes; the actions that traces of its kind may have; the API
     without which a target has no groups of that kind, "" for consumer groups; and the name of the kind."""
 
     name: str
@@ -95,5 +95,5 @@ class DecodedTrace:
 
     @property
     def length(self) -> int:
-        """All steps, those that do not call the target too."""
+        """The number of all steps, also of those that do not call the target."""
         return len(self.steps) + self.other_actions.total()

@@ -36,13 +36,13 @@ def to_json(
     by_cause: Sequence[Cause] | None = None,
     stopped: str = "",
 ) -> Json:
-    """For `--json`: `steps` are all of the traces, `target_steps` those that were judged on the target, and
-    `member_steps` those of client processes that were judged on a member. `skipped` says of each reason how
-    many traces ended early for it and how many steps that cost, `ended_early` which traces and where, and
-    `left_out` is all of that in words. `causes` has the differences by their causes, those that were `found`,
-    or by their roots alone. `waited` is null where the target does not wait for timers. `not_loaded` has the
-    states that the target did not load, in the form of failures. `stopped` says why it ended
-    before its end."""
+    """The result for `--json`: `steps` are all of the traces, `target_steps` those that were judged on the
+    target, and `member_steps` those of client processes that were judged on a member. `skipped` has for each
+    reason the number of traces that ended early for it and the number of steps that this cost, `ended_early`
+    the traces and their places, and `left_out` all of that in words. `causes` has the differences by their
+    causes, those that were `found`, or by their roots alone. `waited` is null where the target does not wait
+    for timers. `not_loaded` has the states that the target did not load, in the form of failures. `stopped`
+    is the reason why the replay ended before its end."""
     return {
         "target": target,
         "dialect": dialect,
@@ -86,12 +86,13 @@ def skipped(result: Replayed) -> dict[str, dict[str, int]]:
 
 
 def reason(name: str) -> str:
-    """Why steps were skipped, in words; a target lacks operations, APIs or features, by name."""
+    """The reason why steps were skipped, in words; a target lacks operations, APIs or features, by name."""
     return name if name in (ANOTHER, DIFFERENCE, NOT_LOADED, STOPPED) else f"needs {name}"
 
 
 def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> Iterator[str]:
-    """A few lines: what was replayed, what differs, what was left out and why, what was never tested."""
+    """A few lines: the replayed traces, the differences, the parts that were left out and the reasons, the
+    actions that were never tested."""
     coverage = result.coverage
     yield (
         f"{counted(result.traces, 'trace')}, {counted(result.steps, 'step')}, "
@@ -115,7 +116,7 @@ def summary(result: Replayed, target: str, waivers: Waivers | None = None) -> It
 
 
 def judged(result: Replayed, files: int) -> str:
-    """How far a replay of so many files has come."""
+    """The progress of a replay of so many files."""
     return (
         f"{result.traces} of {counted(files, 'trace')} begun, {counted(result.judged, 'step')} judged, "
         f"{differing(result)}"
@@ -123,7 +124,7 @@ def judged(result: Replayed, files: int) -> str:
 
 
 def differing(result: Replayed) -> str:
-    """How many differences there are: "7 differences in 1 step"."""
+    """The number of differences: "7 differences in 1 step"."""
     return f"{counted(result.differences, 'difference')} in {counted(len(result.failures), 'step')}"
 
 
@@ -146,7 +147,7 @@ def loaded_otherwise(target: str, states: int, place: str, different: Sequence[D
 
 
 def difference_of_state(different: Sequence[Difference]) -> str:
-    """The first part that is not as it was to be, and how many more there are."""
+    """The first part that differs from the loaded state, and the number of further ones."""
     one, more = different[0], len(different) - 1
     if isinstance(one.got, str) and one.path.startswith(OPERATION):
         return f"{one.path.removeprefix(OPERATION)} was {one.got}"
@@ -155,7 +156,8 @@ def difference_of_state(different: Sequence[Difference]) -> str:
 
 
 def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
-    """Lines about what was not compared, not judged or not counted as a difference, and why."""
+    """Lines about the parts that were not compared, not judged or not counted as a difference, with the
+    reasons."""
     if waivers:
         yield from waivers.lines()
     if result.unobserved:
@@ -168,7 +170,7 @@ def left_out(result: Replayed, waivers: Waivers | None = None) -> Iterator[str]:
 
 
 def _waited(result: Replayed, waited: Waited) -> Iterator[str]:
-    """The time that was waited, and for how many timers it was not."""
+    """The time that was waited, and the number of timers that the time did not suffice for."""
     why = Counter(one.reason for one in result.ended_early if one.reason in REASONS)
     left = why.total()
     end = f"{counted(left, 'trace')} {'ends' if left == 1 else 'end'} before a timer that was not waited for"
@@ -186,14 +188,14 @@ def _needs(count: int) -> str:
 
 
 def time_waited(waited: Waited) -> str:
-    """The seconds that were waited, and for how many timers; no seconds where it was for none."""
+    """The seconds that were waited, and the number of timers; no seconds where there was none."""
     if waited.timers:
         return f"waited {waited.spent_s:.0f} s of {waited.budget_s:g} s for {counted(waited.timers, 'timer')}"
     return "no timer was waited for"
 
 
 def not_replayed(result: Replayed) -> Iterator[str]:
-    """The steps that were not judged, and why."""
+    """The steps that were not judged, with the reasons."""
     for name, counts in skipped(result).items():
         steps, traces = counted(counts["steps"], "step"), counted(counts["traces"], "trace")
         yield f"skipped, {reason(name)}: {steps} at the end of {traces}"
@@ -204,7 +206,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> Iterator[str]:
-    """One failure in full: where, what was sent, every difference, and the command that shows it again, with
+    """One failure in full: its place, the request, every difference, and the command that repeats it, with
     the seconds that the replay might wait for timers."""
     branch = f" ({failure.branch})" if failure.branch else ""
     yield f"{failure.trace}, step {failure.index}: {failure.action}{branch}"
@@ -236,7 +238,7 @@ def explain(failure: Failure, target: str, dialect: str, wait_s: float = 0) -> I
 
 
 def _waiting(operation: Json) -> str:
-    """The time-out that a live broker was given, and how long it was waited for."""
+    """The time-out that a live broker was given, and the time that was waited for it."""
     waited, time_out = operation["waitedS"], operation["timeOutS"]
     return (
         f"{waited:g} s passed after the {operation['timer']} timer of {operation['member']} was armed, and "
@@ -247,9 +249,9 @@ def _waiting(operation: Json) -> str:
 def explain_causes(
     by_cause: Sequence[Cause], failures: Sequence[Failure], target: str, dialect: str, wait_s: float = 0
 ) -> Iterator[str]:
-    """The most serious cause in full, where its schedule is the shortest, and that of most steps, if it is
-    another: in the order of the traces the first difference may be of any. One that the target's dialect has
-    is shown if there is no other."""
+    """The most serious cause in full, with its shortest schedule, and the cause of most steps, if it is
+    another: in the order of the traces the first difference may be of any. A cause that the target's dialect
+    has is shown if there is no other."""
     most = max(by_cause, key=lambda one: (not one.of_dialect, one.steps), default=None)
     for number, one in enumerate(by_cause, start=1):
         if number > 1 and one is not most:
@@ -263,7 +265,7 @@ def explain_causes(
 
 
 def again(trace: str, target: str, dialect: str, wait_s: float = 0) -> str:
-    """The command that replays a trace as it was replayed."""
+    """The command that replays a trace in the same way."""
     words = ["conform", "replay", trace, "--target", target]
     words += [] if dialect == TEXT.name else ["--dialect", dialect]
     words += ["--wait", f"{wait_s:g}"] if wait_s else []
@@ -292,7 +294,7 @@ def shown(value: Any) -> str:
 
 
 def _with_name(code: re.Match[str]) -> str:
-    """`"errorCode": 113 (STALE_MEMBER_EPOCH)`; 0 stays as it is."""
+    """`"errorCode": 113 (STALE_MEMBER_EPOCH)`; 0 stays unchanged."""
     name = ERROR_NAMES.get(int(code[1]), "") if int(code[1]) else ""
     return f"{code[0]} ({name})" if name else code[0]
 

@@ -1,10 +1,10 @@
-"""The properties that a differing step breaks, evaluated on the state that the target shows.
+"""The properties that a differing step breaks, evaluated on the target's visible state.
 
 Each function is a property of spec/GroupProperties.tla by its name there, over the descriptions of a group
-before and after a step and what the step was, as far as the target shows these. A property counts as broken
-only where the state that the specification has there satisfies it, so that a dialect that departs from it
-names nothing wrongly. Where no property is broken, and in Connect and classic groups, whose members hold no
-partitions, the requirement of the field that differs is all that is named (`harness.replay.fields`).
+before and after a step and the step itself, as far as the target shows these. A property counts as broken
+only where the state of the specification satisfies it, so that a departing dialect breaks no property by
+mistake. Where no property is broken, and in Connect and classic groups, whose members hold no partitions,
+only the requirement of the field that differs is named (`harness.replay.fields`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AWAY: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A property that a step breaks, the requirement that the property states, and the values."""
+    """A property that a step breaks, its requirement, and the values."""
 
     requirement: str
     property: str
@@ -42,7 +42,7 @@ class _Member:
     revoking: Partitions
     target: Partitions | None
     topics: frozenset[str] | None
-    """The names that it subscribes to; None with a regular expression, or if they are not shown."""
+    """The names to which the member subscribes; None with a regular expression, or if they are not shown."""
     instance: str | None
 
     @property
@@ -94,9 +94,9 @@ Property = Callable[[_Step], Iterator[str]]
 def broken_rules(
     action: str, operation: Json, before: Json | None, expected: Answer, got: Answer
 ) -> list[Rule]:
-    """The properties that a step broke by what the target shows, each with the values, in the order of
+    """The properties that a step broke by the target's visible state, each with the values, in the order of
     `PROPERTIES`. [] if the target shows no group that has members with partitions."""
-    if got.group is None:  # the target does not show its group: what it answers is judged in the expected one
+    if got.group is None:  # the target does not show its group: its answer is judged in the expected one
         got = got._replace(group=expected.group)
     actual = _step(action, operation, before, got)
     wanted = _step(action, operation, before, expected)
@@ -123,7 +123,7 @@ def _step(action: str, operation: Json, before: Json | None, answer: Answer) -> 
 
 
 def _group(view: Json | None) -> _Group:
-    """A description; a field that is hidden, or a group that is not there, is as at the beginning."""
+    """A description; a field that is hidden, or a group that does not exist, has its initial value."""
     view = view or {}
     metadata = view.get("metadata")
     return _Group(
@@ -198,7 +198,7 @@ def _epochs_monotone(step: _Step) -> Iterator[str]:
 
 
 def _legal_at_installation(step: _Step) -> Iterator[str]:
-    """A4: a new target gives each partition to one member, who subscribes to the topic."""
+    """A4: a new target gives each partition to one member that subscribes to the topic."""
     was, group = step.before, step.after
     targets = {name: one.target for name, one in group.members.items()}
     if group.assignment_epoch == was.assignment_epoch or None in targets.values() or group.every is None:
@@ -221,7 +221,7 @@ def _legal_at_installation(step: _Step) -> Iterator[str]:
 
 
 def _released_only_by_acknowledgement(step: _Step) -> Iterator[str]:
-    """R1: what a member holds is released by its acknowledgement alone."""
+    """R1: only its member's acknowledgement releases a held partition."""
     owned = step.sent.get("topicPartitions")
     for name, before, after in step.same:
         released = before.held - after.held
@@ -255,7 +255,7 @@ def _never_revoke_and_assign(step: _Step) -> Iterator[str]:
 
 
 def _response_matches(step: _Step) -> Iterator[str]:
-    """R5, H9: the response says what the coordinator now takes for told."""
+    """R5, H9: the response has the state that the coordinator takes for sent."""
     member = step.after.members.get(step.member)
     if member is None or step.error or "memberEpoch" not in step.body or member.epoch == AWAY:
         return
@@ -276,7 +276,7 @@ def _others_untouched(step: _Step) -> Iterator[str]:
 
 
 def _errors_exactly(step: _Step) -> Iterator[str]:
-    """H5: a wrong epoch is fenced, an unknown member told so, no one else is."""
+    """H5: a wrong epoch is fenced, an unknown member gets its error, and no other request does."""
     member = step.before.members.get(step.member)
     if member is None:
         return
@@ -297,7 +297,7 @@ def _instances_unique(step: _Step) -> Iterator[str]:
 
 
 def _fail_over_keeps(step: _Step) -> Iterator[str]:
-    """P2: a fail-over loses no member, no epoch and nothing that is held."""
+    """P2: a fail-over loses no member, no epoch and no held partition."""
     if step.action not in NEW_COORDINATOR:
         return
     for name, before in step.before.members.items():
@@ -322,4 +322,4 @@ PROPERTIES: Final[tuple[tuple[str, str, Property], ...]] = (
     ("S2", "InstancesUnique", _instances_unique),
     ("P2", "FailOverKeeps", _fail_over_keeps),
 )
-"""The requirement, the property's name in spec/GroupProperties.tla, and what evaluates the property."""
+"""The requirement, the property's name in spec/GroupProperties.tla, and its evaluation."""

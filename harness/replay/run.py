@@ -30,20 +30,20 @@ from harness.targets.members import StartProcess
 from harness.targets.waiting import NotWaited, Waited, expect
 
 ALL: Final = 2**31 - 1
-"""More differences than there are: every step is judged."""
+"""A number larger than any count of differences: every step is judged."""
 LOAD: Final = "load"
 FULL: Final = "enough differences"
 DIFFERENCE: Final = "after a difference"
 ANOTHER: Final = "another target assignment"
 NOT_LOADED: Final = "after a load that failed"
 STOPPED: Final = "when the replay was stopped"
-"""Why the rest of a trace was not judged, where it is not for want of an operation, an API or a feature."""
+"""The reasons why the rest of a trace was not judged, apart from a missing operation, API or feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A step after which the target was not as expected; `index` is that of the state after it, `error` the
-    expected response's. The action of a state that was not loaded is `LOAD`."""
+    """A step after which the target differed; `index` is that of the state after it, `error` the expected
+    response's. The action of a state that was not loaded is `LOAD`."""
 
     trace: str
     index: int
@@ -68,8 +68,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class EndedEarly:
-    """A trace of which only the first `judged` steps that call the target were judged, and why: what the
-    target lacks for the next one, `DIFFERENCE`, `ANOTHER` or `NOT_LOADED`."""
+    """A trace of which only the first `judged` steps that call the target were judged, with the reason: the
+    operation, API or feature that the target lacks for the next one, `DIFFERENCE`, `ANOTHER` or
+    `NOT_LOADED`."""
 
     trace: str
     judged: int
@@ -79,12 +80,12 @@ class EndedEarly:
 
 @dataclass(slots=True)
 class Outcome:
-    """Result of replaying one trace, which is added to `Replayed`.
+    """The result of replaying one trace, which is added to `Replayed`.
 
     `steps` are all of its steps, `called` those that call the target, the first `judged` of which were
-    judged; `reason` says why not the others. `not_loaded` has the state that the target was to load and did
-    not, after which nothing is judged. `waived` has the signatures of waived differences,
-    `requirements` what the client processes exercise.
+    judged; `reason` is the reason why the others were not. `not_loaded` has the state that the target should
+    have loaded and did not, after which no step is judged. `waived` has the signatures of waived differences,
+    `requirements` those that the client processes exercise.
     """
 
     trace: str
@@ -102,7 +103,7 @@ class Outcome:
 
     @staticmethod
     def unjudged(trace: DecodedTrace) -> Outcome:
-        """The outcome of a trace of which nothing was judged: enough differences were found before it."""
+        """The outcome of a trace without any judged step: enough differences were found before it."""
         called = [Called(step.action, step.branch, step.error, step.key) for step in trace.steps]
         return Outcome(trace.name, trace.length, called, trace.other_actions, trace.handlers)
 
@@ -112,20 +113,20 @@ class Outcome:
 
     @property
     def differences(self) -> int:
-        """How many no waiver covers."""
+        """The number of differences that no waiver covers."""
         return sum(len(failure.differences) for failure in self.failures)
 
 
 @dataclass
 class Replayed:
-    """The sum of all traces. A judged step was compared as far as the target can be observed, but for what is
-    `unobserved`, and what is `excused`, as the target has a configuration of its own. After a difference the
-    target is loaded with the state that the spec has there, so that what follows is judged by itself; of a
-    target that cannot be loaded a group's state that stays wrong is one difference. `not_loaded` are states
-    that the target did not load: no differences, as the adapter is to blame. Among the steps that were not
-    judged, `not_judged` came after enough differences; all others are in `ended_early`. `waived`
+    """The sum of all traces. A judged step was compared as far as the target can be observed, without its
+    `unobserved` parts, and without the `excused` ones, where the target has a configuration of its own. After
+    a difference the target is loaded with the specification's state, so that later steps are judged on their
+    own; of a target that cannot be loaded a group's state that stays wrong is one difference. `not_loaded`
+    are states that the target did not load: no differences, as the adapter is to blame. Among the steps that
+    were not judged, `not_judged` came after enough differences; all others are in `ended_early`. `waived`
     differences are neither failures nor in `differences`. `member_steps` are those of client processes that
-    were compared; `waited` is what a target that waits for its timers took for that."""
+    were compared; `waited` is the time that a target that waits for its timers took for that."""
 
     traces: int = 0
     steps: int = 0
@@ -143,7 +144,7 @@ class Replayed:
     coverage: Coverage = field(default_factory=Coverage)
 
     def add(self, one: Outcome) -> None:
-        """Add what the replay of the next trace has given."""
+        """Add the result of the next trace."""
         self.traces += 1
         self.steps += one.steps
         self.judged += one.judged
@@ -163,14 +164,14 @@ class Replayed:
 
 
 class Replayer:
-    """Replays traces one after another on one target.
+    """A replay of traces one after another on one target.
 
-    On a target that lacks operations each trace is replayed as far as it goes; one that cannot be loaded
-    takes only traces that begin without a group, and those only until a difference. Traces of KIP-848's
-    text are for every target, those of another dialect only for one that speaks it. `unscripted` has the
-    rule for target assignments. The client processes of closed models are replayed, too, if one can be
-    started. Stops judging when `max_differences` are found that no waiver covers. ConformError (exit 3) if
-    the target fails, or has no heartbeat.
+    On a target that lacks operations each trace is replayed as far as possible; a target that cannot be
+    loaded takes only traces that begin without a group, and those only until a difference. Traces of
+    KIP-848's text are for every target, those of another dialect only for one that speaks it. `unscripted`
+    has the rule for target assignments. The client processes of closed models are replayed, too, if one can
+    be started. The replay stops judging when `max_differences` are found that no waiver covers. ConformError
+    (exit 3) if the target fails, or has no heartbeat.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class Replayer:
         self._ahead = StepsAhead(target, self._view, self._has)
         self.result = Replayed(unobserved=self._view.hidden, excused=self._view.excused)
         self._differences = 0
-        """The differences of the trace that is replayed now, which are not in `result` yet."""
+        """The differences of the present trace, which are not in `result` yet."""
         self._underway: Outcome | None = None
         self._configuration: Json = wire.DEFAULTS
         if not self._has.intersection(wire.JOINS):
@@ -207,19 +208,20 @@ class Replayer:
 
     @property
     def full(self) -> bool:
-        """Tell if as many differences were found as were asked for."""
+        """Tell if the requested number of differences was found."""
         return self.result.differences + self._differences >= self._max_differences
 
     def would_fill(self, outcome: Outcome) -> bool:
-        """Tell if as many would be found with those of a trace that was replayed elsewhere."""
+        """Tell if that number would be reached with the differences of a trace that was replayed
+        elsewhere."""
         return self.result.differences + outcome.differences >= self._max_differences
 
     def replay(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> None:
-        """Replay one trace and add it to `result`. `following` is the trace that is replayed next, if that is
-        known already: the target may be working on its beginning then."""
+        """Replay one trace and add it to `result`. `following` is the next trace, if it is known already: the
+        target may be working on its beginning then."""
         try:
             outcome = self.outcome(trace, following)
-        except BaseException:  # the target fails, or the user stops it: what was judged until then counts
+        except BaseException:  # the target fails, or the user stops it: steps that were judged before count
             if stopped := self.stopped():
                 self.result.add(stopped)
             raise
@@ -227,11 +229,11 @@ class Replayer:
         self.result.add(outcome)
 
     def stopped(self) -> Outcome | None:
-        """The outcome of the trace that was begun last, as far as it went before its replay was stopped."""
+        """The outcome of the trace that was begun last, up to the stop of its replay."""
         return self._underway and replace(self._underway, reason=STOPPED)
 
     def outcome(self, trace: DecodedTrace, following: DecodedTrace | None = None) -> Outcome:
-        """Replay one trace, and add it to nothing."""
+        """Replay one trace, without adding it to a result."""
         self._differences = 0
         self._underway = made = Outcome.unjudged(trace)
         if not self.full:
@@ -243,7 +245,7 @@ class Replayer:
         return made
 
     def _replay_members(self, trace: DecodedTrace, made: Outcome) -> None:
-        """K1, K2, H7: what the client processes send and own."""
+        """K1, K2, H7: the requests and the partitions of the client processes."""
         if self._members is None:
             return
         judged, known = self._members.judged, self._members.requirements.copy()
@@ -258,7 +260,8 @@ class Replayer:
         made.requirements = self._members.requirements - known
 
     def _judge(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:
-        """Replay the steps until the end, or until the next one cannot be judged: how many were, and why."""
+        """Replay the steps until the end, or until one cannot be judged: the number of judged ones, and the
+        reason."""
         try:
             judged, reason = 0, self._begin(trace, made)
         except ConformError as error:
@@ -271,13 +274,13 @@ class Replayer:
         return judged, reason
 
     def _may_load(self, trace: DecodedTrace) -> bool:
-        """Tell if the next trace begins with nothing but a load of its start."""
+        """Tell if the next trace begins with only a load of its start."""
         alike = trace.configuration == self._configuration
         scripted = self._view.scripts or trace.kind not in UNSCRIPTED
         return alike and scripted and LOAD in self._has and not self._lacking(trace)
 
     def _follow(self, trace: DecodedTrace, made: Outcome, following: DecodedTrace | None) -> tuple[int, str]:
-        """Replay a trace from the state that it starts from."""
+        """Follow a trace from its start."""
         everything = trace.needs <= self._has
         shift, before = 0, trace.start.state.group
         described: Json | None = trace.initial
@@ -319,7 +322,8 @@ class Replayer:
         return len(trace.steps), ""
 
     def _begin(self, trace: DecodedTrace, made: Outcome) -> str:
-        """Bring the target into the state that the trace starts from, or say why it cannot be."""
+        """Bring the target into the state at the start of the trace, or return the reason why that is
+        impossible."""
         if reason := self._lacking(trace):
             return reason
         self._configure(trace.configuration)
@@ -329,8 +333,8 @@ class Replayer:
     def _loaded(
         self, trace: DecodedTrace, index: int, load: Loadable, wanted: Json | None, made: Outcome
     ) -> bool:
-        """Load a state, and look: False, with what is wrong noted, if the target is in another one. Where it
-        only calls the state of the group otherwise, it is judged on, and that is a difference."""
+        """Load a state, and check: False, with the differences noted, if the target is in another state.
+        Where only the name of the group's state differs, the replay goes on, and that is a difference."""
         different: list[Difference] = []
         try:
             self._load(load)
@@ -353,7 +357,7 @@ class Replayer:
         return not left
 
     def _lacking(self, trace: DecodedTrace) -> str:
-        """The reason why the target cannot be brought into the state that a trace starts from, or ""."""
+        """The reason why the target cannot be brought into the state at the start of a trace, or ""."""
         if trace.start.forms.name not in (TEXT.name, self._dialect):
             return f"dialect {trace.start.forms.name}"
         if trace.api and trace.api not in self._has:
@@ -375,12 +379,13 @@ class Replayer:
         return ""
 
     def _seen(self, configuration: Json) -> Json:
-        """A configuration without what does not show: a delay may be the target's own where neither a
-        description nor a clock tells how long it is."""
+        """A configuration without its invisible parts: a delay may be the target's own where neither a
+        description nor a clock shows its length."""
         return {name: value for name, value in configuration.items() if name not in self._view.unshown}
 
     def _configure(self, configuration: Json) -> None:
-        """Configure the target as the trace's model assumes: made new, so that it had no request yet."""
+        """Configure the target as the trace's model assumes; the target is made new, so that it had no
+        request yet."""
         if configuration != self._configuration and "configure" in self._has:
             self._target.load([], [], {"clockMs": 0})
             self._target.configure({**wire.CONFIGURATION, **configuration})
@@ -393,7 +398,7 @@ class Replayer:
             self._unscripted.begin()
 
     def _fail(self, failure: Failure, made: Outcome) -> list[Difference]:
-        """Note a failure, without what is waived: the differences that are left of it."""
+        """Note a failure, without its waived differences; the remaining ones."""
         kept = self._without_waived(failure, made)
         self._differences += len(kept)
         if kept:
@@ -411,7 +416,8 @@ class Replayer:
 
 
 def _has(known: Capabilities, view: View) -> frozenset[str]:
-    """The APIs that `wire` has, the features, and the operations; records only if they are shown."""
+    """The APIs of `wire` that the target has, the features, and the operations; records only if they are
+    shown."""
     controls = known.controls if view.reads else known.controls - {RECORDS}
     return wire.served(known) | offered(known) | controls
 
@@ -419,7 +425,7 @@ def _has(known: Capabilities, view: View) -> frozenset[str]:
 def _failure(
     trace: str, step: Step, sent: Json, before: Json | None, answer: Answer, different: list[Difference]
 ) -> Failure:
-    """The failure of a step that was `sent`, from a group that was described as `before`."""
+    """The failure of a step that was `sent`, with the group's description `before`."""
     script = None
     if step.script is not None:
         script = {"op": "assign", "group": wire.GROUP, "target": dict(step.script)}

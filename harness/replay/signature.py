@@ -1,4 +1,4 @@
-"""Signatures: the names by which findings are grouped and waivers find what they cover."""
+"""Signatures: the names by which findings are grouped and waivers find the differences that they cover."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IN_BRACKETS: Final = re.compile(r"\[(?:([A-Za-z]+) )?[^\]]*\]")
 
 
 def place(path: str, expected: Any, got: Any) -> str:
-    """Where a difference is, whoever's it is: in brackets only a kind counts, not a member or an index.
+    """The place of a difference, for any member or index: in brackets only a kind counts.
 
     "group.members[m1].state" -> "group.members[].state"; of an error code both values count.
     """

@@ -1,7 +1,7 @@
-"""The parts of a target that are compared: all that it can show.
+"""The compared parts of a target: all that it can show.
 
-A target may lack operations, and fields of a description. Parts that a target cannot show are left out of
-the expected state and of its answers alike, and every report names these parts; all else is compared as
+A target may lack operations, and fields of a description. Parts that a target cannot show are left out of the
+expected state and of its answers alike, and every report names these parts; all other parts are compared as
 with any target.
 """
 
@@ -26,24 +26,24 @@ GROUP_FIELDS: Final = ("state", "groupEpoch", "assignmentEpoch", "metadata", "me
 CONFIGS: Final = "configs"
 """The group's own configurations, in a description if it has some (D1)."""
 DELAY: Final = "delayRemainingMs"
-"""How much longer a classic group's delay of the first rebalance may be made (C1)."""
+"""The time by which a classic group's delay of the first rebalance may still be prolonged (C1)."""
 STATE_ALONE: Final = {kind.name: kind.unshown for kind in KINDS if kind.unshown}
-"""The kinds of groups of which all of a description but its state may be hidden, with the configurations that
-do not show then."""
+"""The kinds of groups whose description may be hidden except for its state, with the configurations that do
+not show then."""
 DELETED_TOPICS: Final = "members.deletedTopics"
 """Partitions of deleted topics that members have: a target may leave them out."""
 _PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 TIMERS: Final = ("session", "rebalance", "group")
 RECORDS: Final = "records"
 RECORD_TYPES: Final = ("ConsumerGroupPartitionMetadata",)
-"""Records that a target may not have at all; offsets of its log are then not compared."""
+"""Records that a target may not have at all; then the offsets of its log are not compared."""
 RECORD_FIELDS: Final = (
     *("commitTimestamp", "currentStateTimestamp", "groupEpoch", "assignors"),
     *("error", "metadataVersion", "metadataBytes", "assignmentEpochs"),
 )
-"""Fields of records that a target may not have, whatever the record's type."""
+"""Fields of records that a target may not have, for every type of record."""
 GROUP: Final = "group"
-"""The whole description, where there is none."""
+"""The whole description, where the target has none."""
 NAMES: Final = (
     *GROUP_FIELDS,
     *(f"members.{name}" for name in MEMBER_FIELDS),
@@ -60,16 +60,16 @@ NAMES: Final = (
 
 INTERVAL: Final = "heartbeatIntervalMs"
 OWN_INTERVAL: Final = f"response.{INTERVAL} of errors, and of members that leave"
-"""The interval of a target that has a configuration of its own, where it means nothing."""
+"""The interval of a target with its own configuration, in answers where the interval means nothing."""
 
 
 class View:
     """The parts that one target shows. ConformError (exit 3) if it declares an unknown part as `unobserved`.
 
-    `hidden` are the names of all that is not compared, also for want of an operation; a `complete` view hides
-    nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and `reads` say
-    whether the clock moves before a step, targets are scripted and records are read; `counts`, whether its
-    log has every record, so that offsets mean something; `forgets`, whether deleted topics are left out;
+    `hidden` are the names of all parts that are not compared, also for lack of an operation; a `complete`
+    view hides nothing. `observe` is the group to observe, None for no description; `ticks`, `scripts` and
+    `reads` tell if the clock moves before a step, if targets are scripted and if records are read; `counts`,
+    if its log has every record, so that offsets mean something; `forgets`, if deleted topics are left out;
     `unshown` are the configurations that do not show.
     """
 
@@ -86,7 +86,7 @@ class View:
         if RECORDS not in known.controls:
             hidden.add(RECORDS)
         self.ticks, self.scripts = "advance" in known.controls, "assign" in known.controls
-        if not self.ticks:  # what depends on the clock
+        if not self.ticks:  # the parts that depend on the clock
             hidden |= {"timers.deadlineMs", "records.commitTimestamp"}
         hidden -= {name for name in hidden if name.partition(".")[0] in hidden and "." in name}
         if GROUP in hidden:
@@ -108,12 +108,12 @@ class View:
         self.unshown = frozenset(name for names in unshown for name in names)
 
     def shows(self, name: str) -> bool:
-        """Tell if that part of what is compared can be observed."""
+        """Tell if that compared part can be observed."""
         return not {GROUP, name, name.partition(".")[0]} & self._group
 
     def of(self, answer: Answer, there: Container[str] | None = None) -> Answer:
-        """The part of an answer that is compared; what is prepared is not changed. `there` are the ids of all
-        topics, for a view that `forgets` the others."""
+        """The compared part of an answer; prepared values are not changed. `there` are the ids of all topics,
+        for a view that `forgets` the others."""
         return Answer(
             answer.body,
             None if answer.group is None or self.observe is None else self._of_group(answer.group, there),
@@ -124,10 +124,10 @@ class View:
         )
 
     def with_interval(self, expected: Answer, answer: Answer) -> Answer:
-        """The expectation of a target whose configuration is its own: the heartbeat interval of the first
-        response that has one, in later responses too (H9). An interval that a client has set for the group is
-        compared as it is. In errors and to members that leave the interval means nothing, and is not
-        compared: it is `excused`."""
+        """The expectation of a target with its own configuration: the heartbeat interval of its first
+        response that has one is expected in later responses, too (H9). An interval that a client has set for
+        the group is compared as it is. In errors and for members that leave, the interval means nothing and
+        is not compared: it is `excused`."""
         wanted, body = expected.body, answer.body
         if not self._given_interval or not wanted or INTERVAL not in wanted or not isinstance(body, dict):
             return expected
@@ -171,14 +171,15 @@ def _below(name: str, hidden: set[str]) -> frozenset[str]:
 
 
 def _without(item: object, names: frozenset[str]) -> object:
-    """An item of a list of a description; one of another form is left to the comparison."""
+    """A list item of a description without its hidden fields; an item of another form is left to the
+    comparison."""
     if not isinstance(item, dict):
         return item
     return {name: value for name, value in item.items() if name not in names}
 
 
 def _of_topics(member: object, there: Container[str]) -> object:
-    """A member without partitions of topics that are not there; what has another form stays."""
+    """A member without partitions of unknown topics; an item of another form stays."""
     if not isinstance(member, dict):
         return member
     kept = {

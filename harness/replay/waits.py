@@ -1,4 +1,4 @@
-"""The timers that run out in a trace: which step arms each, by the deadlines that the trace describes."""
+"""The timers that run out in a trace, with the step that arms each, from the deadlines in the trace."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from harness.targets.waiting import Due
 def due(trace: DecodedTrace) -> list[Due]:
     """The sessions and rebalance time-outs of members that run out, in the order of the trace.
 
-    A timer that the trace starts with is left out: no step of this trace can make it short. Among the
-    timers `join` of classic groups, those that a target with a longer rebalance time-out prolongs are
-    named.
+    A timer that runs at the start of the trace is left out: no step of this trace can make it short. Among
+    the timers `join` of classic groups, those that a target with a longer rebalance time-out prolongs are
+    marked.
     """
     described = [trace.initial, *(step.expected.group or {} for step in trace.steps)]
     timeouts = []

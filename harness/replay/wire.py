@@ -1,8 +1,8 @@
-"""Names and forms on the wire for what the spec only names: groups, topics, partitions, clients, errors.
+"""Names and forms on the wire for names in the specification: groups, topics, partitions, clients, errors.
 
-The spec's member ids, instance ids and regular expressions are used as they are. The spec's topics are ids
-(T2): "foo" is a topic named foo, "foo#2" one of the same name that was created later. The name is what stands
-before the "#"; the id on the wire is derived from all of it. Subscriptions have names.
+The specification's member ids, instance ids and regular expressions are used unchanged. Its topics are ids
+(T2): "foo" is a topic named foo, "foo#2" a later one of the same name. The name is the text before the "#";
+the id on the wire is derived from the whole text. Subscriptions have names.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ VERSIONS: Final = {
     INSTALL: 0,
     **{api: version for kind in KINDS for api, version in kind.apis.items()},
 }
-"""The APIs that traces use, in the versions of KIP-848, or the last where it has none."""
+"""The APIs that traces use, in the versions of KIP-848, or the last version where it has none."""
 
 
 def served(known: Capabilities) -> frozenset[str]:
@@ -67,7 +67,7 @@ CONFIGURATION: Final[Json] = {
 
 MAX_SIZE: Final = "group.consumer.max.size"
 DEFAULTS: Final[Json] = {MAX_SIZE: 2**31 - 1}
-"""The configuration that a target has unless a trace wants another: Kafka's defaults (D3)."""
+"""The default configuration of a target, which a trace may change: Kafka's defaults (D3)."""
 
 ERROR_CODES: Final = {
     "NONE": 0,
@@ -94,16 +94,17 @@ ERROR_CODES: Final = {
     "STALE_MEMBER_EPOCH": 113,
     "INVALID_ASSIGNMENT": 848,
 }
-"""Kafka's error codes, by the names that the spec uses; 848 is the kit's own, as Kafka has none (A7, W4)."""
+"""Kafka's error codes, by the specification's names; 848 is the kit's own, as Kafka has no such error (A7,
+W4)."""
 
 ERROR_NAMES: Final = {code: name for name, code in ERROR_CODES.items()} | {12: "OFFSET_METADATA_TOO_LARGE"}
-"""Names of Kafka's error codes, for reports; no model has the one of metadata that is too long."""
+"""Names of Kafka's error codes, for reports; no model has the code for metadata that is too long."""
 
 NOT_ADMITTED: Final = frozenset(
     {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"}
     | {"GROUP_AUTHORIZATION_FAILED"}
 )
-"""Errors of a request that is refused before anybody looks at it (H5, D5)."""
+"""Errors of a request that is refused before its group is read (H5, D5)."""
 
 KEY_NUMBERS: Final = {
     "OffsetCommit": 1,
@@ -145,14 +146,14 @@ def topic_partitions(partitions: Iterable[Partition]) -> list[Json]:
 
 @cache
 def expected_partitions(partitions: frozenset[Partition]) -> list[Json]:
-    """`topic_partitions`, one list for equal sets: only to compare with, never given to a target."""
+    """`topic_partitions`, with one list for equal sets: only for comparison, never for a target."""
     return topic_partitions(partitions)
 
 
 SHOWN: Final[Forms] = {"partitions": expected_partitions, "texts": sorted, "text": lambda text: text or None}
-"""The forms of fields in JSON, by the names of `harness.kinds.rows`; only to compare with."""
+"""The forms of fields in JSON, by the names of `harness.kinds.rows`; only for comparison."""
 GIVEN: Final[Forms] = {**SHOWN, "partitions": topic_partitions}
-"""Forms of what is given to a target."""
+"""Forms of values for a target."""
 
 
 def metadata(topics: Mapping[str, int]) -> list[Json]:
@@ -164,12 +165,12 @@ def metadata(topics: Mapping[str, int]) -> list[Json]:
 
 
 def topic(topic: str, partitions: int) -> Json:
-    """A topic of the spec as the operation `topics` takes it."""
+    """A topic of the specification in the form of the operation `topics`."""
     return {"name": topic_name(topic), "id": topic_id(topic), "partitions": partitions}
 
 
 def client_id(member: str) -> str:
-    """Each member's requests come from a client of its own, named after it."""
+    """The client of a member's requests: each member has a client of its own, named after it."""
     return f"client-{member}"
 
 

@@ -15,13 +15,13 @@ from harness.tlaparse import print_value
 from harness.values import State, Value
 
 _LONGEST: Final = 400
-"""Letters of a value of the specification; a longer one is cut."""
+"""The number of letters of a value of the specification; a longer value is cut."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A place in the group, a response or a record: before the step, after it as specified, and on the target
-    (None: as specified). `before` is empty for a place that is new."""
+    """A place in the group, a response or a record: before the step, after it in the specification, and on
+    the target (None: as in the specification). `before` is empty for a new place."""
 
     path: str
     before: str
@@ -36,7 +36,7 @@ def short(path: str, given: Any) -> str:
 
 
 def value(path: str, given: Any) -> str:
-    """The value at a path in words: an object a field a line, without those that are not there."""
+    """The value at a path in words: one line for each field of an object, without missing fields."""
     if given == ABSENT:
         return "absent"
     if not isinstance(given, dict):
@@ -45,14 +45,14 @@ def value(path: str, given: Any) -> str:
 
 
 def plain(different: Iterable[Difference]) -> list[Change]:
-    """Differences as changes of which nothing is known but what the target has."""
+    """Differences as changes of which only the target's value is known."""
     return [
         Change(one.path, "", value(one.path, one.expected), value(one.path, one.got)) for one in different
     ]
 
 
 def changes(before: Json, after: Json, different: Sequence[Difference] = ()) -> list[Change]:
-    """Changes of a group's description, as the specification has it, with what the target has instead."""
+    """Changes of a group's description in the specification, with the target's values where these differ."""
     changed = {
         one.path: _change(one, different) for one in differences(Answer(group=before), Answer(group=after))
     }
@@ -72,7 +72,7 @@ def changes(before: Json, after: Json, different: Sequence[Difference] = ()) -> 
 
 
 def _change(one: Difference, different: Sequence[Difference]) -> Change:
-    """Changes by a step; without the fields that the target has otherwise, which have their own lines."""
+    """Changes by a step, without the fields in which the target differs, which have their own lines."""
     own = {other.path.removeprefix(f"{one.path}.") for other in different if other.path != one.path}
     if not isinstance(one.got, dict) or own.isdisjoint(one.got):
         return Change(one.path, value(one.path, one.expected), value(one.path, one.got))
@@ -81,7 +81,7 @@ def _change(one: Difference, different: Sequence[Difference]) -> Change:
 
 
 def variable_changes(before: State, after: State, variables: Collection[str]) -> list[Change]:
-    """Changes of some variables of the specification: what its clients and its network know, say."""
+    """Changes of some variables of the specification: the knowledge of its clients and its network, say."""
     return [
         change
         for name in sorted(variables)

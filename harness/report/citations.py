@@ -1,4 +1,4 @@
-"""The requirements, and what cites each: operators of the specification, functions, tests."""
+"""The requirements, with the places that cite each: operators of the specification, functions, tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TABLE: Final = "REQUIREMENTS.md"
 ROW: Final = re.compile(
     r"^\| ([A-Z]\d{1,2}) \| (.*) \| (done|partly|out of scope)(?:: (.*))? \|$", re.MULTILINE
 )
-"""Rows of what is required: ID, sentence, state, what is missing."""
+"""Rows of the table: ID, sentence, state, missing parts."""
 _WHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`.+`) \| (`.+`) \| `(\S+)`: (.+) \|$", re.MULTILINE)
 _ELSEWHERE: Final = re.compile(r"^\| ([A-Z]\d{1,2}) \| (`[^|]+/[^|]+`) \| (`tests/[^|]+`) \|$", re.MULTILINE)
 """Rows of requirements that no behaviour of the protocol shows: files or their definitions, and tests."""
@@ -29,11 +29,12 @@ Parts: TypeAlias = Callable[[Path, str], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Requirement:
-    """A row of the table: what is required, whether it is done ("" or what is missing), and who cites it.
+    """A row of the table: the sentence, the state ("" for done, or the missing parts), and the places that
+    cite it.
 
-    `spec` has operators ("Coordinator.Revoke"), or a module where its head cites it; `code` functions of the
-    coordinator ("reconcile.revoke"), or places of what no behaviour of the protocol shows, `tests` files.
-    `trace` is the committed one that the table names, with a `step` that exercises it.
+    `spec` has operators ("Coordinator.Revoke"), or a module whose head cites it; `code` functions of the
+    coordinator ("reconcile.revoke"), or places of requirements that no behaviour of the protocol shows,
+    `tests` files. `trace` is the committed one that the table names, with a `step` that exercises it.
     """
 
     name: str
@@ -52,9 +53,9 @@ class Requirement:
 
 
 def requirements(root: Path) -> list[Requirement]:
-    """The rows of REQUIREMENTS.md in a folder, with what is in `spec`, `coordinator` and `tests` beside it.
+    """The rows of REQUIREMENTS.md in a folder, with citations in `spec`, `coordinator` and `tests` beside it.
 
-    None where there is no such table; folders that are not there cite nothing.
+    None where there is no such table; missing folders cite nothing.
     """
     table = root / TABLE
     if not table.is_file():
@@ -88,7 +89,7 @@ def requirements(root: Path) -> list[Requirement]:
 
 
 def _merged(first: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Places that the table itself names, as they are cited if they are, then the other places."""
+    """Places that the table itself names, in their cited form if they are cited, then the other places."""
     cited = {place.rpartition(".")[2]: place for place in reversed(others)}
     return list(dict.fromkeys([*(cited.get(name.rpartition(".")[2], name) for name in first), *others]))
 
@@ -104,8 +105,8 @@ def _cited(known: set[str], paths: Iterable[Path], parts: Parts) -> Mapping[str,
 
 
 def in_module(path: Path, text: str) -> Iterator[tuple[str, str]]:
-    """The comments of a TLA+ module: over a definition or a constant, or in it; those in boxes are the
-    module's."""
+    """The comments of a TLA+ module: over a definition or a constant, or in it; comments in boxes belong to
+    the module."""
     module = place = path.stem
     above: list[str] = []
     boxed = False
@@ -128,7 +129,7 @@ def in_module(path: Path, text: str) -> Iterator[tuple[str, str]]:
 
 
 def in_python(path: Path, text: str, root: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a Python file, each with the function or class that it is in."""
+    """The lines of a Python file, each with its function or class."""
     relative = path.relative_to(root).with_suffix("").parts[1:]
     module = ".".join(part for part in relative if part != "__init__") or path.parent.name
     places = [module] * (len(text.splitlines()) + 1)

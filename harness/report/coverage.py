@@ -15,14 +15,14 @@ BRANCHES: Final = (
     *("retry", "fenced", "unknown", "leave", "away", "return"),
     *("invalid", "unsupported", "unreleased", "full", "not-admitted"),
 )
-"""The ways that a request can go (BranchOf in spec/Coordinator.tla, RefusedHeartbeat in Admission.tla)."""
+"""The ways of a request (BranchOf in spec/Coordinator.tla, RefusedHeartbeat in Admission.tla)."""
 ERRORS: Final = (
     *("NONE", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR"),
     *("UNRELEASED_INSTANCE_ID", "GROUP_MAX_SIZE_REACHED", "STALE_MEMBER_EPOCH", "UNKNOWN_TOPIC_ID"),
     *("UNKNOWN_TOPIC_OR_PARTITION", "INVALID_ASSIGNMENT", "GROUP_AUTHORIZATION_FAILED"),
     *("COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"),
 )
-"""The error codes that the specification's responses have in the dialect kip-848 (H3, H4, H5, O1, O2, A7)."""
+"""The error codes of the specification's responses in the dialect kip-848 (H3, H4, H5, O1, O2, A7)."""
 
 
 @dataclass(frozen=True)

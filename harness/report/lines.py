@@ -1,4 +1,4 @@
-"""Lines beside each other over logarithmic axes as SVG, in the colours of the page: what grows how fast."""
+"""Lines beside each other over logarithmic axes as SVG, in the colours of the page, for comparing growth."""
 
 from __future__ import annotations
 

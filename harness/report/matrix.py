@@ -1,4 +1,5 @@
-"""The coverage matrix: of each requirement who cites it, and how many steps and traces exercise it."""
+"""The coverage matrix: for each requirement the places that cite it, and the numbers of steps and traces that
+exercise it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ LETTERS: Final = {
     "G": "the kit itself",
     "Z": "out of scope",
 }
-"""Meaning of the letters of requirements; another letter is shown by itself."""
+"""Meaning of the letters of requirements; an unknown letter stands for itself."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Exercised:
 
 @dataclass(frozen=True)
 class Row:
-    """A requirement, what exercises it, and the models that check one of its operators or are for it."""
+    """A requirement, the steps and traces that exercise it, and the models that check one of its operators or
+    name it."""
 
     requirement: Requirement
     exercised: Sequence[Exercised]
@@ -60,7 +62,8 @@ class Row:
 
     @property
     def tested(self) -> bool:
-        """Tell if any step exercises it: a judged one, or one of the trace that the table names."""
+        """Tell if any step exercises the requirement: a judged one, or one of the trace that the table
+        names."""
         return bool(self.steps or self.requirement.trace)
 
 
@@ -70,7 +73,7 @@ def matrix(results: Results) -> list[Row]:
 
 
 def letters(rows: Sequence[Row]) -> Mapping[str, str]:
-    """The letters that there are, with what they stand for."""
+    """The letters in use, with their meanings."""
     there = dict.fromkeys(row.requirement.letter for row in rows)
     return {letter: LETTERS.get(letter, letter) for letter in there}
 

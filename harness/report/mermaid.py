@@ -1,6 +1,7 @@
 """Sequence diagrams as Mermaid text, which issues and pull requests draw.
 
-Mermaid has no arrow that takes time: a message is where it arrives, and says in which step it left.
+Mermaid has no arrow that takes time: a message stands at its arrival, with the number of the step in which it
+left.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 from harness.report.sequence import Event, Message, Note, Shows, Step
 
 _BAND: Final = "rect rgba(230, 126, 34, 0.2)"
-"""The ground of a step that stands out; it lets a light page and a dark one through."""
+"""The background of a highlighted step, which fits a light page and a dark one."""
 _SPECIAL: Final = re.compile(r"[#;<>&\"%{}\\`]")
 _ARROWS: Final = {"request": "->>", "answer": "-->>", "error": "-->>"}
 _LOST: Final = {"request": "-x", "answer": "--x", "error": "--x"}
@@ -21,7 +22,7 @@ _LOST: Final = {"request": "-x", "answer": "--x", "error": "--x"}
 def mermaid(lanes: Sequence[str], steps: Sequence[Step], events: Iterable[Event]) -> str:
     """The text of a diagram, with a line break at its end.
 
-    Lanes, steps and events are those of `harness.report.sequence`; what begins with "3. " is of step 3.
+    Lanes, steps and events are those of `harness.report.sequence`; text that begins with "3. " is of step 3.
     """
     names = {lane: f"L{number}" for number, lane in enumerate(lanes)}
     lines = ["sequenceDiagram", *(f"  participant {names[lane]} as {_text(lane)}" for lane in lanes)]
@@ -65,5 +66,5 @@ def _message(message: Message, names: Mapping[str, str], number: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Words without a sign that Mermaid reads itself."""
+    """Words without signs that Mermaid reads itself."""
     return _SPECIAL.sub(lambda match: f"#{ord(match[0])};", words).replace("\n", " ")

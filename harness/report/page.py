@@ -50,9 +50,9 @@ SPECIFICATION: Final = "specification.html"
 """The page beside this one, with the coverage of the specification by its models."""
 _SCRIPTS: Final = ("report.js", "explorer.js")
 _LEAST_S: Final = 0.1
-"""The value that a logarithmic axis shows instead of 0."""
+"""The value on a logarithmic axis in place of 0."""
 _FEW: Final = 15
-"""Models that are listed without being unfolded."""
+"""The number of models that are listed unfolded."""
 
 
 def page(results: Results, specification: Recorded | None = None) -> str:
@@ -73,7 +73,7 @@ def page(results: Results, specification: Recorded | None = None) -> str:
         "depths": not context["depths"],
     }
     sections = [(anchor, title) for anchor, title in _SECTIONS.items() if not absent.get(anchor)]
-    if results.of_others:  # what was asked is how others do, not what the kit has proved before
+    if results.of_others:  # the question is about other implementations, not about the kit's earlier results
         sections.sort(key=lambda section: section[0] == "models")
     return template(_HERE, "report.html.j2").render(context, sections=sections)
 

@@ -1,4 +1,5 @@
-"""Findings, one page each: what is broken, the shortest trace to it, and how to see it again."""
+"""Findings, one page each: the broken requirement, the shortest trace to it, and the command that repeats
+it."""
 
 from __future__ import annotations
 
@@ -33,21 +34,21 @@ from harness.report.trace_sequence import content_of_trace
 from harness.requirements import broken, sentences
 
 MOST: Final = 40
-"""Pages; of more findings only the sentence is there."""
+"""The most pages; of further findings only the sentence is there."""
 _WORDS: Final = 3
-"""Differences that the diagram names."""
+"""The number of differences that the diagram names."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One finding. `diagram` is SVG (and `mermaid` its text), or empty with
-    the reason in `lacking`; `command` shows it again. `rules` are the properties that the step breaks.
+    """One finding. `diagram` is SVG (and `mermaid` its text), or empty with the reason in `lacking`;
+    `command` repeats the finding. `rules` are the properties that the step breaks.
 
-    `expected` says that a model must fail in this way. `steps` is the length of the trace, `sent` what the
-    target was told in the last one, or what `heading` says, and `heads` are what changes are called. `stages`
-    are the trace step by step, of which `changes` are those of the last. `listed` says that the report has a
-    table of requirements with this one. `about` is the target or the client; `places` are the steps that
-    differ so (trace and number), of a client its rule, by which tables link here.
+    `expected` tells that a model must fail in this way. `steps` is the length of the trace, `sent` the last
+    request to the target, or the text of `heading`, and `heads` are the headings of changes. `stages` are the
+    trace step by step, `changes` those of the last. `listed` tells that the report has a table of
+    requirements with this one. `about` is the target or the client; `places` are the steps with this
+    difference (trace and number), for a client its rule, by which tables link here.
     """
 
     anchor: str
@@ -79,14 +80,15 @@ class Page:
 
 @dataclass(frozen=True)
 class Pages:
-    """The pages, and how many findings have none, because there are too many."""
+    """The pages, and the number of findings without a page, because there are too many."""
 
     shown: Sequence[Page]
     left_out: int
 
 
 def pages(results: Results) -> Pages:
-    """A page for each kind of difference on a target and each model that fails; those that must fail last."""
+    """A page for each kind of difference on a target and each model that fails; those that must fail come
+    last."""
     failing = [one for one in results.models if one.counterexample]
     made = [_of_model(one) for one in failing if not one.as_expected]
     made += [page for replayed in results.replays for page in _of_replay(replayed)]
@@ -110,8 +112,8 @@ def pages(results: Results) -> Pages:
 
 
 def _of_replay(replayed: Replay) -> Iterator[Page]:
-    """Failures that differ alike are one finding, with the shortest way to one; by their causes, the most
-    serious first."""
+    """Equal failures are one finding, with the shortest way to one; by their causes, the most serious
+    first."""
     order = {cause.labels: number for number, cause in enumerate(causes(replayed.failures))}
     alike: dict[tuple[str, ...], list[Failure]] = {}
     for failure in replayed.failures:
@@ -143,7 +145,7 @@ def _of_failure(failure: Failure, count: int, replayed: Replay) -> Page:
         rules=failure.rules,
     )
     page = _with_trace(page, failure.index, failure.differences)
-    return replace(page, sent=_sent(failure))  # now that the trace has said what its topics are called
+    return replace(page, sent=_sent(failure))  # now that the trace has given the names of its topics
 
 
 def _alike(count: int) -> str:
@@ -256,13 +258,13 @@ def _title(action: str, branch: str, error: str, different: Iterable[Difference]
 
 
 def _with_trace(page: Page, index: int | None, different: Sequence[Difference]) -> Page:
-    """The page with what its trace shows, cut after the step `index` (None: at its end)."""
+    """The page with the content of its trace, cut after the step `index` (None: at its end)."""
     try:
         trace = read_trace(kit_path(Path(page.trace)))
         if index is not None:
             trace = replace(trace, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
         last = len(trace.states) - 1
-        groups = groups_of(trace, page.trace)  # first: it says what topics are called
+        groups = groups_of(trace, page.trace)  # first: it gives the names of topics
         words = [
             f"{one.path}: {short(one.path, one.expected)}, got {short(one.path, one.got)}"
             for one in different[:_WORDS]

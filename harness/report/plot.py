@@ -1,7 +1,7 @@
 """Small plots as SVG, in the colours of the page: curves that grow, and bars.
 
-A template rather than a library that draws: a line and some numbers need none, and its SVG follows the
-reader's dark mode.
+They are made by a template rather than by a library that draws: a line and some numbers need none, and their
+SVG follows the reader's dark mode.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from harness.pages import template
 _LEFT, _RIGHT, _TOP, _WIDTH, _HEIGHT = 46, 10, 8, 264, 92
 _ACROSS: Final = 4
 _NEAR: Final = 0.6
-"""How many numbers an axis has beside 0, and which part of what is between two is too little."""
+"""The number of numbers on an axis beside 0, and the part of the distance between two of them that is too
+little."""
 _BARS: Final = 40
-"""Bars that are apart; more than these touch."""
+"""The number of bars that stand apart; more bars touch each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def bars(counts: Sequence[int], axes: Axes) -> str:
 
 
 def round_up(value: int) -> int:
-    """The next round number of which half is round, too: 2, 4, 6, 8, 10, 20, 30, 40, 60, 80, 100 …"""
+    """The next round number whose half is round, too: 2, 4, 6, 8, 10, 20, 30, 40, 60, 80, 100 …"""
     power: int = 10 ** max(math.ceil(math.log10(max(value, 1))) - 1, 0)
     factors = (2, 4, 6, 8, 10) if power == 1 else (1, 2, 3, 4, 6, 8, 10)
     return next(factor * power for factor in factors if factor * power >= value)
@@ -75,7 +76,7 @@ def _y(part: float) -> float:
 
 
 def _draw(axes: Axes, most: int, inset: float, top: int, **drawn: object) -> str:
-    """`inset` is where the first and the last number are, from the ends of the axis."""
+    """Draw the plot; `inset` is the distance of the first and the last number from the ends of the axis."""
     numbers = evenly(most)
     return template(Path(__file__).parent, "plot.svg.j2").render(
         axes=axes,

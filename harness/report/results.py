@@ -2,9 +2,9 @@
 
 In the build folder: `check*.json`, `replay*.json`, `exhaust*.json`, `generate*.json` and, if there are any,
 `graph*.json`, `simulate*.json`, `client*.json`, `mutate*.json`, `diff*.json` and `bench*.json` in `results`;
-`mutants.json`, `graphs/*.svg`.
-Results that are not there are listed in `Results.missing`, never passed over. `measured*.json` in `results`
-is what replays found of implementations that are not judged, if anything.
+`mutants.json`, `graphs/*.svg`. Missing results are listed in `Results.missing`, never passed over.
+`measured*.json` in `results` are the findings of replays on implementations that are not judged, if there are
+any.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ VERBS: Final = (
 )
 """The first words of the names of results."""
 OWN: Final = "python"
-"""The target that is the kit's own coordinator."""
+"""The name of the kit's own coordinator as a target."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """Everything that was found; `missing` says in sentences what should be there and is not.
+    """All results; `missing` has sentences about missing ones.
 
-    `requirements` are those of REQUIREMENTS.md, where it is beside the specification; `checks` says of each
-    model of the manifest which properties it checks.
+    `requirements` are those of REQUIREMENTS.md, where it is beside the specification; `checks` has for each
+    model of the manifest the properties that it checks.
     """
 
     models: Sequence[ModelResult]
@@ -93,17 +93,17 @@ class Results:
 
     @property
     def of_others(self) -> list[str]:
-        """The implementations that were judged, if none of them is the kit's own; else nothing."""
+        """The implementations that were judged, if none of them is the kit's own; else none."""
         targets = {one.target for one in self.replays}
         consumers = {one.name for one in self.clients if not one.note}
         return [] if OWN in targets or REFERENCE in consumers else sorted(targets | consumers)
 
 
 def read_results(build: Path, manifest: Manifest | None, known: Sequence[Client] = ()) -> Results:
-    """Read the build folder, and for models of the manifest that no check was made of their evidence. `known`
-    are clients whose records count where the folder has no result of them.
+    """Read the build folder, and the evidence of models of the manifest that were not checked. `known` are
+    clients whose records count where the folder has no result of them.
 
-    ConformError (exit 2) if it is not there, is its own folder `results`, or a file is not what it should be.
+    ConformError (exit 2) if the folder is missing, is its own folder `results`, or a file is malformed.
     """
     if not build.is_dir():
         raise ConformError(
@@ -154,7 +154,7 @@ def read_results(build: Path, manifest: Manifest | None, known: Sequence[Client]
 
 
 def _is_inside(build: Path) -> bool:
-    """Tell if this is the folder `results` of a build folder: it has what verbs have written itself."""
+    """Tell if this is the folder `results` of a build folder, which has the files of the verbs."""
     of_verbs = (f"{verb}*.json" for verb in VERBS)
     return not (build / "results").is_dir() and any(next(build.glob(one), None) for one in of_verbs)
 
@@ -173,7 +173,7 @@ def _with_records(judged: list[Client], known: Sequence[Client]) -> list[Client]
 
 
 def _checked(entry: Entry) -> Set[str]:
-    """The names of what a model checks; Apalache's invariant is an argument."""
+    """The names of the properties that a model checks; Apalache's invariant is an argument."""
     named = {str(entry.args["inv"])} if "inv" in entry.args else set()
     if entry.config is None or not entry.config.is_file():
         return named

@@ -1,7 +1,7 @@
 """Sequence diagrams as SVG: a lane for each member and one for the coordinator, step after step.
 
-Lines, dashes and marks say what the colours say, which are Okabe and Ito's; a reader's dark mode is kept.
-`harness.report.trace_sequence` says which lines are drawn of a trace.
+Lines, dashes and marks repeat the meaning of the colours, which are Okabe and Ito's; a reader's dark mode is
+kept. `harness.report.trace_sequence` decides which lines are drawn for a trace.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _TITLE: Final = 30
 _TITLE_SIZE: Final = 15 / 12
 _GAP: Final = 104
 _WIDEST: Final = 660
-"""Width of the words of a message; of longer ones the rest is in a tooltip."""
+"""The width of the words of a message; the rest of longer words is in a tooltip."""
 _CAPITAL: Final = 2.2
 _BOLD: Final = 1.05
 _UNDER: Final = 12
 _LOST: Final = 0.62
-"""How much of its way a message that is lost makes."""
+"""The part of its way that a lost message makes."""
 _BETWEEN: Final = 11
-"""How far below its request an answer that arrives in a later step leaves."""
+"""The distance below its request at which an answer that arrives in a later step leaves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row: its number in the trace, what the step is called, and how it went ("Heartbeat", "acknowledge").
+    """A row: its number in the trace, the name of the step, and its branch ("Heartbeat", "acknowledge").
 
-    `failing` are words under the row that stands out for them; empty where nothing is wrong.
+    `failing` are words under the row, which they highlight; empty where nothing is wrong.
     """
 
     number: int
@@ -53,9 +53,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An arrow that arrives, is lost, or (at the end) is `underway` still, in `step`.
+    """An arrow that arrives, is lost, or (at the end) is still `underway`, in `step`.
 
-    `sent` is the step in which it left; None: this one.
+    `sent` is the step in which it left; None: this step.
     """
 
     step: int
@@ -68,13 +68,13 @@ class Message:
 
     @property
     def slanted(self) -> bool:
-        """Tell if it was under way in other steps, too."""
+        """Tell if the message was in flight in other steps, too."""
         return self.sent not in (None, self.step)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that happens at one lane, or (`bad`) should not."""
+    """An event at one lane, or (`bad`) one that should not happen."""
 
     step: int
     lane: str
@@ -105,8 +105,8 @@ class _Row:
     lines: tuple[str, ...] = ()
 
     def slot(self, index: int) -> float:
-        """Distance from the top of a message or, after them, of a note; the words of a slanted arrow are
-        under it."""
+        """Distance from the top of a message or, after the messages, of a note; the words of a slanted arrow
+        are under it."""
         slanted = sum(message.slanted for message in self.messages[:index])
         return self.top + _PAD + _SLOT * (index + 0.7) + _UNDER * slanted
 
@@ -119,9 +119,10 @@ class _Row:
 def sequence(
     title: str, lanes: Sequence[str], steps: Sequence[Step], events: Iterable[Event], inline: bool = False
 ) -> str:
-    """The diagram. The coordinator is the last lane; `inline` leaves out what a page around it already has.
+    """The diagram. The coordinator is the last lane; `inline` leaves out the parts that a page around it has
+    already.
 
-    ValueError for an event of a step or a lane that there is not.
+    ValueError for an event of an unknown step or lane.
     """
     rows = {step.number: _Row(step) for step in steps}
     for event in events:
@@ -177,7 +178,7 @@ class _Across:
 
 
 def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
-    """As narrow as the words allow: between two lanes their longest message must fit."""
+    """Places as narrow as the words allow: between two lanes their longest message must fit."""
     left = max((_width(word) for row in rows for word in (row.step.name, row.step.branch)), default=0) + 60
     places = [left + _width(lanes[0]) / 2]
     for before, lane in pairwise(lanes[:-1]):
@@ -240,7 +241,8 @@ def _drawn_row(row: _Row, x: Mapping[str, float], coordinator: str) -> dict[str,
 
 
 def _arrow(message: Message, rows: Mapping[int, _Row], index: int, x: Mapping[str, float]) -> dict[str, Any]:
-    """From where the message left to where it arrived or was lost, and where its words are."""
+    """The arrow from the place where the message left to the place where it arrived or was lost, and the
+    place of its words."""
     row = rows[message.step]
     left, right, top, bottom = x[message.sender], x[message.receiver], row.slot(index), row.slot(index)
     if message.sent is not None and message.slanted:
@@ -264,8 +266,8 @@ def _arrow(message: Message, rows: Mapping[int, _Row], index: int, x: Mapping[st
 
 
 def _origin(message: Message, row: _Row, x: Mapping[str, float]) -> tuple[float, float]:
-    """Place where a message left in an earlier step: where it seemed lost, under the request that it answers,
-    or beside the note of what became of its sender."""
+    """The place where a message left in an earlier step: where it seemed lost, under the request that it
+    answers, or beside the note about its sender's end."""
     for index, other in enumerate(row.messages):
         if other.fate == "lost" and other.sender == message.sender:
             return x[message.sender] + (x[message.receiver] - x[message.sender]) * _LOST, row.slot(index)

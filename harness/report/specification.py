@@ -1,4 +1,4 @@
-"""The page of coverage: each module's source, in which the arms that no model reaches are marked."""
+"""The page of coverage: each module's source, with marks on the arms that no model reaches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HERE: Final = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a source line: `unreached` text is marked, and `hint` says why."""
+    """A piece of a source line: `unreached` text is marked, and `hint` has the reason."""
 
     text: str
     unreached: bool = False
@@ -59,13 +59,13 @@ def module_names(entry: Entry) -> set[str]:
 
 
 def modules_of_others(entries: Iterable[Entry], reached: Reached) -> frozenset[str]:
-    """The modules of models that did not run to their end: an expression there may be reached yet."""
+    """The modules of models that did not run to their end: an expression there may still be reached."""
     done = {*reached.models, *reached.idle}
     return frozenset(name for one in entries if one.name not in done for name in module_names(one))
 
 
 def modules(recorded: Recorded, specification: Path) -> list[Module]:
-    """Each module that is measured, those with most unreached arms first."""
+    """Each measured module, those with most unreached arms first."""
     by_module: dict[str, list[Extent]] = {}
     for extent in sorted(recorded.reached.extents):
         by_module.setdefault(extent.module, []).append(extent)
@@ -109,9 +109,9 @@ def sums(recorded: Recorded) -> Sums:
 
 
 def page(recorded: Recorded, specification: Path, models: int, unsure: Collection[str] = ()) -> str:
-    """The page, which needs nothing from elsewhere.
+    """The page, which needs no other file.
 
-    `models` is how many models TLC has in the manifest, `unsure` are the modules in which a model that did
+    `models` is the number of TLC's models in the manifest, `unsure` are the modules in which a model that did
     not run to its end may still reach more.
     """
     listed = modules(recorded, specification)

@@ -1,4 +1,4 @@
-"""A trace to go through step by step: what each step changes, and what was possible there."""
+"""A trace to go through step by step: the changes of each step, and the steps that were possible there."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of a trace, or (number 0) its beginning: `enabled` are the steps that were possible in
-    the state before it, in words."""
+    """One step of a trace, or (number 0) its beginning: `enabled` are the steps that were possible in the
+    state before it, in words."""
 
     number: int
     title: str
@@ -33,7 +33,7 @@ class Stage:
 def stages_of(
     trace: Trace, name: str, groups: Sequence[Json], steps: Sequence[Step], different: Sequence[Difference]
 ) -> list[Stage]:
-    """The stages of the trace in the file `name`; `found` is what a target has otherwise after the last step.
+    """The stages of the trace in the file `name`; `found` are the target's differences after the last step.
 
     `groups` are as of `groups_of`, and `steps` are the rows of its sequence diagram.
     """
@@ -53,14 +53,14 @@ def stages_of(
 
 
 def groups_of(trace: Trace, name: str) -> list[Json]:
-    """The group after each step, as `describe` has it of its kind; timers have lines of their own."""
+    """The group after each step, in the `describe` form of its kind; timers have lines of their own."""
     decoder = Decoder()
     described = (decoder.start(state, name, trace.meta)[1] for state in trace.states)
     return [{field: part for field, part in group.items() if field != "timers"} for group in described]
 
 
 def _enabled(trace: Path) -> Mapping[int, Sequence[str]]:
-    """By the number of a step what was enabled before it; nothing where nobody has written that down."""
+    """By the number of a step the actions that were enabled before it; empty where no file has them."""
     file = trace.with_name(f"{trace.name.removesuffix(SUFFIX)}{ENABLED}")
     if not file.is_file():
         return {}

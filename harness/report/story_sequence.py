@@ -1,4 +1,4 @@
-"""Sequence diagrams of what a simulation tells: messages and notes, one after the other."""
+"""Sequence diagrams of a simulation's story: messages and notes, one after the other."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _MESSAGE: Final = 76
 def content_of_story(
     messages: Sequence[Mapping[str, Any]], failing: Sequence[str]
 ) -> tuple[list[str], list[Step], list[Event]]:
-    """Lanes, rows and messages of a diagram; messages are as `conform simulate --json` has them: from, to,
+    """Lanes, rows and messages of a diagram; messages are in the form of `conform simulate --json`: from, to,
     label, kind.
 
-    A note is from one to itself, of nobody it is the coordinator's. `failing` are words under the last one.
+    A note goes from a process to itself; one without a process is the coordinator's. `failing` are words
+    under the last message.
     """
     members = {one[end] for one in messages for end in ("from", "to")} - {COORDINATOR, ""}
     steps, events = [], []

@@ -29,9 +29,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
     """Print it; tables in colours on a terminal, plain elsewhere."""
     reasons = findings(results)
     exit_code = worst(finding.exit_code for finding in reasons)
-    if (
-        not results.of_others
-    ):  # what the kit has proved before says nothing about somebody else's implementation
+    if not results.of_others:  # the kit's earlier results are not about another implementation
         _models(results.models, console)
     _replays(results, console)
     _exhausts(results, console)
@@ -59,7 +57,7 @@ def print_summary(results: Results, page: Path, console: Console) -> None:
 
 
 def _models(models: Sequence[ModelResult], console: Console) -> None:
-    """Print models that are as expected in a few lines, the others in a table."""
+    """Print models with expected results in a few lines, the others in a table."""
     accepted = [model for model in models if model.from_evidence and model.as_expected]
     run = [model for model in models if model not in accepted]
     good = [model for model in run if model.as_expected]
@@ -86,7 +84,7 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
 
 
 def _dates(recorded: Sequence[ModelResult]) -> str:
-    """From when to when results were recorded."""
+    """The first and the last date of recorded results."""
     dates = sorted({model.recorded for model in recorded if model.recorded})
     if len(dates) < 2:
         return f"on {dates[0]}" if dates else "earlier"
@@ -109,7 +107,7 @@ def _names(
 
 
 def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
-    """Each model with its distinct states; those of a family together, with how many they are."""
+    """Each model with its distinct states; those of a family together, with their number."""
     families: dict[str, list[ModelResult]] = {}
     for model in models:
         families.setdefault((_FAMILY.match(model.name) or [model.name])[0], []).append(model)

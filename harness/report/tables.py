@@ -1,4 +1,5 @@
-"""Tables of what was judged side by side: clients by rules, implementations by requirements."""
+"""Tables of judged clients and implementations side by side: clients by rules, implementations by
+requirements."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from harness.report.results import OWN, Results
 
 @dataclass(frozen=True)
 class Cell:
-    """A verdict: `broken` with the page that shows it (its `anchor`, "" where it has none), or how often
-    something was `judged`, which is 0 where nothing was."""
+    """A verdict: `broken` with the page that shows it (its `anchor`, "" for none), or the number of times
+    that something was `judged`, 0 for none."""
 
     judged: int = 0
     broken: bool = False

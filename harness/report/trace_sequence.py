@@ -18,7 +18,7 @@ def sequence_of_trace(
 ) -> str:
     """The diagram of a trace, its steps numbered as its states are.
 
-    `failing` has words for each step that stands out; of a counterexample that is the last one. ConformError
+    `failing` has words for each highlighted step; for a counterexample that is the last one. ConformError
     (exit 2) for a trace of another specification.
     """
     return sequence(title, *content_of_trace(trace, title, failing), inline)

@@ -1,4 +1,4 @@
-"""From results to one verdict: what is wrong, in sentences, and the exit code of the worst of it."""
+"""From results to one verdict: the faults, in sentences, and the exit code of the worst."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORST_FIRST: Final = (
 )
 """Exit codes: of several findings the first of these is the verdict."""
 NAMED: Final = 8
-"""How many models a sentence names; the page lists all of them below."""
+"""The number of models that a sentence names; the page lists all of them below."""
 MEANINGS: Final = {
     HOLDS: "everything holds",
     USAGE: "something was not given as it should be",
@@ -40,7 +40,7 @@ MEANINGS: Final = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be; `section` is where the page says more."""
+    """A fault; `section` is the section of the page with its details."""
 
     exit_code: int
     sentence: str
@@ -54,8 +54,8 @@ def worst(exit_codes: Iterable[int]) -> int:
 
 
 def not_needed(results: Results) -> str:
-    """A sentence on results that are missing, where they are no failure: where only implementations of others
-    were judged; "" else."""
+    """A sentence about missing results, where they are no failure: where only implementations of others were
+    judged; else ""."""
     judged = results.of_others
     if not results.missing or not judged:
         return ""
@@ -69,7 +69,7 @@ def _verbs(results: Results) -> str:
 
 
 def findings(results: Results) -> list[Finding]:
-    """All that is wrong or missing, the most serious first."""
+    """All faults and missing results, the most serious first."""
     reasons = [*_models(results), *_steps(results)]
     if not not_needed(results):
         reasons += [Finding(EVIDENCE_MISSING, sentence, "verdict") for sentence in results.missing]

@@ -1,6 +1,6 @@
-"""Reading YAML strictly: every value is asked for by what it must be, and every mistake names its line.
+"""Reading YAML strictly: every value is read by its form, and every mistake names its line.
 
-Values are taken as they are written, without YAML's guesses: a topic called `no` is called no.
+Values are taken as written, without YAML's guesses: a topic called `no` is called no.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Field:
 
     @property
     def last_line(self) -> int:
-        """The last line that belongs to the value, without empty lines and comments behind it."""
+        """The last line of the value, without empty lines and comments behind it."""
         return _last_line(self.node, self.source)
 
     def wrong(self, sentence: str) -> ConformError:
@@ -42,7 +42,7 @@ class Field:
         return ConformError(f"{self.file}, line {self.first_line + 1}: {sentence}.")
 
     def fields(self, required: Sequence[str], optional: Sequence[str]) -> dict[str, Field]:
-        """The fields of a mapping: all required ones, and none that is not known."""
+        """The fields of a mapping: all required ones, and no unknown one."""
         given = self.mapping()
         known = [*required, *optional]
         for name, field in given.items():
@@ -54,7 +54,7 @@ class Field:
         return given
 
     def mapping(self) -> dict[str, Field]:
-        """A mapping from names; empty where nothing is written."""
+        """A mapping from names; empty where the file has nothing."""
         if isinstance(self.node, yaml.ScalarNode) and self.node.value == "":
             return {}
         if not isinstance(self.node, yaml.MappingNode):
@@ -70,7 +70,7 @@ class Field:
         return fields
 
     def items(self) -> list[Field]:
-        """A list, as [a, b] or with a dash before each item; empty where nothing is written."""
+        """A list, as [a, b] or with a dash before each item; empty where the file has nothing."""
         if isinstance(self.node, yaml.ScalarNode) and self.node.value == "":
             return []
         if not isinstance(self.node, yaml.SequenceNode):
@@ -79,7 +79,7 @@ class Field:
         return [Field(item, f"{self.name}, {n}", self.file, self.source) for n, item in items]
 
     def text(self) -> str:
-        """A text, exactly as it is written."""
+        """A text, exactly as written."""
         if not isinstance(self.node, yaml.ScalarNode):
             raise self.wrong(f"{self.name} must be a text")
         return str(self.node.value)
@@ -137,14 +137,15 @@ def _last_line(node: yaml.Node, source: str) -> int:
         last = node.value[-1]
         return max(_last_line(part, source) for part in (last if isinstance(last, tuple) else (last,)))
     if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
-        # Its end is where the next thing begins.
+        # The end of a node is the beginning of the next one.
         written = source[node.start_mark.index : node.end_mark.index]
         return int(node.start_mark.line) + written.rstrip().count("\n")
     return int(node.end_mark.line)
 
 
 def read_fields(path: Path, text: str | None = None) -> Field:
-    """The whole file, or `text` as if it were in it. ConformError (exit 2) if it is not one YAML document."""
+    """The whole file, or `text` as if that were the file. ConformError (exit 2) if it is not one YAML
+    document."""
     source = read_text(path, "The scenario") if text is None else text
     try:
         node = _composed(source)
@@ -160,7 +161,7 @@ def read_fields(path: Path, text: str | None = None) -> Field:
 
 def _composed(source: str) -> yaml.Node | None:
     """The nodes of a document by libyaml, which is fast; by Python where libyaml is missing or refuses the
-    text, as Python's sentences name what is wrong."""
+    text, as Python's sentences name the fault."""
     if yaml.__with_libyaml__:
         try:
             return yaml.compose(source, yaml.CSafeLoader)

@@ -1,7 +1,7 @@
 """Scenario files and the traces beside them: `basic.yaml` has its behaviour in `basic.itf.json`.
 
-The trace is the same steps and states for whoever has no model checker; it is written by `conform scenario
---rewrite`, never by hand, and counts only while it says what the scenario says.
+The trace has the same steps and states for users without a model checker; `conform scenario --rewrite` writes
+it, never a person, and it counts only while it agrees with the scenario.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def load_file(path: Path) -> Scenario | Script:
-    """The scenario in a file, of whatever kind of group. ConformError (exit 2) for the first mistake."""
+    """The scenario in a file, of any kind of group. ConformError (exit 2) for the first mistake."""
     whole = read_fields(path)
     return load_script(whole) if "protocol" in whole.mapping() else plain.load_scenario(path)
 
@@ -68,14 +68,14 @@ def play_files(
 
 
 def out_of_step(scenario: Scenario | Script, trace: Trace) -> str:
-    """Differences of a trace from the scenario, in words; "" if it is its behaviour."""
+    """Differences between a trace and the scenario, in words; "" if the trace is the scenario's behaviour."""
     if isinstance(scenario, Script):
         return scripts.out_of_step(scenario, trace)
     return plain.out_of_step(scenario, trace)
 
 
 def trace_of(path: Path, spec: Path = SPEC) -> Trace:
-    """The behaviour of a scenario file: the trace beside it if it is in step, else what TLC makes of it.
+    """The behaviour of a scenario file: the trace beside it if it agrees, else the one that TLC makes.
 
     ConformError: exit 10 if the scenario is no behaviour of the specification, 2 for a wrong file, 3 without
     TLC.
@@ -94,7 +94,7 @@ def trace_of(path: Path, spec: Path = SPEC) -> Trace:
 
 
 def explain(played: Played | PlayedScript) -> Iterator[str]:
-    """Everything that is not as it should be, a line each, with the file's lines."""
+    """All faults, one on a line, with the file's lines."""
     return scripts.explain(played) if isinstance(played, PlayedScript) else plain.explain(played)
 
 
@@ -112,8 +112,8 @@ def stale(played: Played | PlayedScript) -> Iterator[str]:
 
 
 def rewritten_file(played: Played | PlayedScript, text: str) -> str:
-    """A file's text with the states that the specification gives. ConformError (exit 10) if what is done is
-    no behaviour at all."""
+    """A file's text with the states that the specification gives. ConformError (exit 10) if the steps are no
+    behaviour at all."""
     if played.stuck:
         raise ConformError(
             "\n".join(line for line in explain(played) if "has no step" in line), MODEL_VIOLATED

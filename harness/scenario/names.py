@@ -1,5 +1,5 @@
-"""Names of scenario files and of the traces beside them: what `conform replay` needs of scenarios where
-there are none to play."""
+"""Names of scenario files and of the traces beside them: the part of scenarios that `conform replay` needs
+where none is played."""
 
 from __future__ import annotations
 

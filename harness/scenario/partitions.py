@@ -9,7 +9,7 @@ from harness.kinds.fields import Partition
 
 _ITEM = re.compile(r"(?P<topic>\S+)-(?P<first>\d{1,9})(?:\.\.(?P<last>\d{1,9}))?")
 _MOST = 100_000
-"""Partitions that one item may stand for: a typing error must not fill the memory."""
+"""The most partitions that one item may stand for: a typing error must not fill the memory."""
 
 
 def parse_partition(text: str) -> Partition:

@@ -15,7 +15,7 @@ _UNPRINTABLE: Final = re.compile(
 
 
 def scalar(text: str) -> str:
-    """A text in YAML, in quotes where a reader could take it for something else."""
+    """A text in YAML, in quotes where a reader could read something else."""
     if _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS:
         return text
     return quoted(text)

@@ -1,9 +1,9 @@
-"""Parts of a trace as behaviours of the model that it is of, whatever kind of group that has.
+"""Parts of a trace as behaviours of its model, for any kind of group.
 
-spec/Shortened.tla knows requests of consumer groups and what they mean in another state. Here the steps
-that were kept are done again in the same order by the model's own next-state relation: each has the inputs
-that it had, but for the epoch or generation that a request carries, and is a step of the model's bounds.
-Among the behaviours that there are, the one that does most as the trace did is taken.
+spec/Shortened.tla knows requests of consumer groups and their meanings in another state. Here the kept steps
+are done again in the same order by the model's own next-state relation: each has its inputs of before, except
+for the epoch or generation of a request, and is a step within the model's bounds. The result
+is the possible behaviour that is most similar to the trace.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Again:
 
 @dataclass(frozen=True)
 class Doing:
-    """Does steps of a trace again: `model` is the trace's, `variables` its variables that tell of a step."""
+    """A class that does steps of a trace again: `model` is the trace's, `variables` are its variables with
+    facts about a step."""
 
     trace: Trace
     model: Model
@@ -95,7 +96,7 @@ class Doing:
         return module, cfg
 
     def _nearest(self, graph: nx.MultiDiGraph, start: int, part: Sequence[Again]) -> list[State]:
-        """Level by level, each state by the way to it on which most is as it was in the trace."""
+        """Level by level, each state by the way to it that is most similar to the trace."""
         best: dict[int, tuple[int, list[int]]] = {start: (0, [start])}
         for step in part:
             was = self.trace.states[step.index]
@@ -118,7 +119,7 @@ class Doing:
 
 
 def model_of(trace: Trace, spec: Path) -> Model | None:
-    """The model that a trace says it is of, if the manifest has it."""
+    """The model that a trace names, if the manifest has it."""
     manifest = spec / "manifest.json"
     name = trace.meta.get("model")
     if not isinstance(name, str) or not manifest.is_file():
@@ -127,7 +128,7 @@ def model_of(trace: Trace, spec: Path) -> Model | None:
 
 
 def _inputs_of(step: Any) -> dict[str, Any]:
-    """Inputs of a step; the epoch of its request is left to the model."""
+    """Inputs of a step; the model chooses the epoch of its request."""
     given = {name: value for name, value in step.items() if name not in OUTPUTS}
     if epoch := _epoch_of(step):
         given["request"] = frozendict({**given["request"], epoch: 0})

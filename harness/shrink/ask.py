@@ -1,9 +1,9 @@
-"""Shrinking with an oracle that answers many questions at once and few questions one by one.
+"""Shrinking with an oracle that answers many questions at once faster than one by one.
 
-`harness.simulate.shrink` asks one question after the other. Here it is run again and again with the answers
-that are known. A question beyond them is noted, and counts as "no" for the moment, then in another run as
-"yes", until there are enough questions to be answered together. When it asks nothing more, all its answers
-were true ones.
+`harness.simulate.shrink` asks one question after the other. Here it is run again and again with the known
+answers. A question beyond them is noted, and counts as "no" for the moment, then in another run as "yes",
+until there are enough questions to be answered together. When it asks nothing more, all its answers were true
+ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.simulate.shrink import shrink, unchanged
 
 Item = TypeVar("Item")
 Answer: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[bool]]
-"""Answers for several sequences: does each still fail in the way that matters?"""
+"""Answers for several sequences: does each still fail in the relevant way?"""
 
 
 class _Enough(Exception):
@@ -24,7 +24,7 @@ class _Enough(Exception):
 
 
 class _Guess(Generic[Item]):
-    """The oracle that knows some answers, assumes all others, and notes what they would be to."""
+    """An oracle that knows some answers, assumes all others, and notes their questions."""
 
     def __init__(self, known: dict[tuple[Item, ...], bool], assumed: bool, at_once: int) -> None:
         self._known, self._assumed, self._left = known, assumed, at_once
@@ -48,7 +48,7 @@ def shrink_together(
     at_once: int,
     simpler: Callable[[Item], Iterable[Item]] = unchanged,
 ) -> list[Item]:
-    """Result of `shrink`, for hashable items; `answer` gets questions of about `at_once` items in all."""
+    """The result of `shrink`, for hashable items; `answer` gets questions of about `at_once` items in all."""
     known: dict[tuple[Item, ...], bool] = {(): False}
     while True:
         wanted: dict[tuple[Item, ...], None] = {}

@@ -1,7 +1,8 @@
-"""A behaviour without steps that lead back to a state: it needs no engine to be one, too.
+"""A behaviour without steps that lead back to a state: the result is a behaviour without any engine's help.
 
-Where two states of a behaviour are equal in all variables but the one that tells the last step, what may
-follow the earlier one may follow the later one, and so the steps between them can be left out.
+Where two states of a behaviour are equal in all variables except the one with the last step, every
+continuation of the later one is possible after the earlier one, and so the steps between them can be left
+out.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from harness.itf import Trace
 
 
 def without_loops(trace: Trace, fails: Callable[[Trace], bool]) -> tuple[Trace, int]:
-    """The trace without the loops that it does not need in order to fail, and how many were tried; its last
-    step stays."""
+    """The trace without the loops that its failure does not need, and the number of tried ones; its last step
+    stays."""
     tried = 0
     left = loops(trace)
     while left:
@@ -33,8 +34,8 @@ def without_loops(trace: Trace, fails: Callable[[Trace], bool]) -> tuple[Trace, 
 
 
 def loops(trace: Trace) -> list[tuple[int, int]]:
-    """Indices of equal states before the last step, the longest way between them first: of each state the
-    first and the last time, and each time with the next."""
+    """Indices of equal states before the last step, the longest loop first: of each state the first and the
+    last time, and each time with the next."""
     places: dict[frozenset[tuple[str, object]], list[int]] = {}
     for index, state in enumerate(trace.states[:-1]):
         key = frozenset((name, value) for name, value in state.items() if name != STEP_VARIABLE)

@@ -17,14 +17,15 @@ from harness.stategraph import read_graph
 from harness.values import State
 
 OWN: Final = ("part", "at")
-"""The variables of a rendered module that the specification has not: which part it is, how much is done."""
+"""The variables of a rendered module that the specification does not have: the number of the part, the number
+of done steps."""
 
 
 def explored(
     render: Callable[[Path], tuple[Path, Path]], library: Path, limits: Limits
 ) -> tuple[nx.MultiDiGraph, dict[int, int]]:
-    """The graph of what `render` writes into a folder, a module and its configuration over those in
-    `library`, and the node that each part begins at, from 1. ConformError (exit 3) if TLC fails."""
+    """The graph of the module and configuration that `render` writes into a folder, over the modules in
+    `library`, and the node at which each part begins, from 1. ConformError (exit 3) if TLC fails."""
     with tempfile.TemporaryDirectory(prefix="conform-shrink-") as name:
         folder = Path(name)
         module, config = render(folder)
@@ -37,5 +38,5 @@ def explored(
 
 
 def own(state: Any) -> State:
-    """A state as the specification has it."""
+    """A state in the specification's form."""
     return frozendict({name: value for name, value in state.items() if name not in OWN})

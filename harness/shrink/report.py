@@ -16,7 +16,7 @@ from harness.words import counted
 
 
 def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) -> Iterator[str]:
-    """The steps that are left, the difference after the last one, and how it was found."""
+    """The remaining steps, the difference after the last one, and the way in which it was found."""
     waited = oracle.waited
     calls = " that call the coordinator" if result.scenario else ""
     if result.runs:
@@ -59,8 +59,8 @@ def done_lines(result: Shrunk) -> list[str]:
 def to_json(
     result: Shrunk, name: str, target: str, dialect: str, written: Sequence[Path], oracle: Oracle
 ) -> Json:
-    """For `--json`: `steps` of the trace, `failing` up to the one that fails, `kept` of the shortest one;
-    `shortest` says what these do, `differences` what is other after the last one. `waited` is as of
+    """The result for `--json`: `steps` of the trace, `failing` up to the one that fails, `kept` of the
+    shortest one; `shortest` has these in words, `differences` those after the last one. `waited` is as of
     `conform replay`; if its seconds were `out_of_time`, some parts were not judged."""
     return {
         "verb": "shrink",

@@ -33,35 +33,36 @@ from harness.values import State
 from harness.words import counted
 
 AT_ONCE: Final = 800
-"""Steps that one run of TLC is given: it takes about as long to start as to do them."""
+"""The number of steps in one run of TLC, which takes about as long to start as to do them."""
 MANY: Final = 1_000_000
 NOT_DONE_AGAIN: Final = frozenset(
     {"PrepareAssignment", "InstallAssignment", "ComputationTimeout"}
     | {"ListGroups", "DeleteGroups", "AlterConfigs", "DescribeConfigs"}
 )
 """The actions of groups with members that compute, and of administrators: spec/Shortened.tla has no steps for
-them, but the models of such traces have."""
+them; the models of such traces have."""
 
 Step = TypeVar("Step", bound=Hashable)
 Anew = TypeVar("Anew", bound=Hashable, contravariant=True)
 
 
 class Doer(Protocol[Anew]):
-    """Does parts of a trace again."""
+    """A class that does parts of a trace again."""
 
     def behaviours(self, parts: Sequence[Sequence[Anew]]) -> list[list[State]]:
         """The states of each part's behaviour, the first one included: fewer than steps + 1 where a step is
         not possible. ConformError: exit 2 without a specification, 3 if TLC fails."""
 
     def trace_of(self, states: Sequence[State], description: str) -> Trace:
-        """The behaviour as a trace, with what is to be known of the model that the first trace is of."""
+        """The behaviour as a trace, with the facts about the model of the first trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """`trace` is the shortest behaviour that fails so; `steps` are those of the trace before, `failing` of
-    them up to the first that does. `failure` is that of the shortest one. `runs` of TLC judged `tried`
-    parts; none, where the trace was cut after the step that fails and only loops were left out."""
+    """The result of shrinking. `trace` is the shortest behaviour that fails; `steps` are those of the trace
+    before, `failing` of them up to the first that fails. `failure` is that of the shortest one. `runs` of TLC
+    judged `tried` parts; none, where the trace was cut after the step that fails and only loops were left
+    out."""
 
     trace: Trace
     signature: str
@@ -73,16 +74,16 @@ class Shrunk:
     runs: int
     tried: int
     scenario: bool
-    """Tell if its steps can be said as those of a scenario of a consumer group."""
+    """Tell if its steps can be written as a scenario of a consumer group."""
 
     @property
     def kept(self) -> int:
-        """Number of steps that are left."""
+        """The number of remaining steps."""
         return len(self.trace.states) - 1
 
 
 def signatures(failures: Sequence[Failure]) -> list[str]:
-    """In how many ways a target failed, the first one first, of each step the root first."""
+    """The ways in which a target failed, the first one first, of each step the root first."""
     names: dict[str, None] = {}
     for failure in failures:
         names[root_signature(failure)] = None
@@ -93,7 +94,7 @@ def signatures(failures: Sequence[Failure]) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class Way:
     """The way in which a target fails: a difference with a signature, in a step whose differences have the
-    root that a replay names. Another root is another defect, though it shows in the same place."""
+    root that a replay names. Another root is another defect, though it appears in the same place."""
 
     signature: str
     step: str
@@ -110,8 +111,9 @@ class Way:
 
 
 class Oracle:
-    """Replays traces on a target, one after another. `unjudged` says why the last one was not judged to its
-    end, None if it was; `waited` is as of a replay, `out_of_time` tells if its seconds were too few."""
+    """A judge that replays traces on a target, one after another. `unjudged` is the reason why the last one
+    was not judged to its end, None if it was; `waited` is as of a replay, `out_of_time` tells if its seconds
+    were too few."""
 
     def __init__(self, target: Target) -> None:
         self.name = target.name
@@ -121,8 +123,8 @@ class Oracle:
         self._replayer = Replayer(target, MANY)
 
     def failures(self, trace: Trace, name: str) -> list[Failure]:
-        """Places where the target differs. ConformError as of a replay; a state that the target does not
-        load is none: what comes after it is not judged, and what came before it holds."""
+        """Places where the target differs. ConformError as of a replay; a state that the target does not load
+        is no such place: later steps are not judged, and the results before it stay."""
         self._replayer.result = result = Replayed()
         self._replayer.replay(Decoder().decode(trace, name))
         self.waited = result.waited
@@ -155,11 +157,11 @@ def shrink_trace(
     signature: str = "",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Shrunk:
-    """Shrink the trace in the file `name` to the steps after which the target differs as `signature` says,
-    or in the root of the first step that differs. The root of the differences stays what it is.
+    """Shrink the trace in the file `name` to the steps after which the target differs with `signature`, or
+    with the root of the first step that differs. The root of the differences stays the same.
 
-    ConformError: exit 2 for a trace after which the target does not differ so, or that cannot be done again;
-    3 if TLC or the target fails.
+    ConformError: exit 2 for a trace without such a difference, or one that cannot be done again; 3 if TLC or
+    the target fails.
     """
     steps: list[Any] = [state.get("step") for state in trace.states]
     actions = {step.get("action") for step in steps if isinstance(step, Mapping)}
@@ -182,8 +184,8 @@ def shrink_trace(
 def _by_model(
     doing: Doing, name: str, oracle: Oracle, signature: str, progress: Callable[[str], None]
 ) -> Shrunk | None:
-    """Steps are left out as the trace's own model can do the others; None where it has not the whole trace,
-    or the target does not fail after that."""
+    """Leave out steps as far as the trace's own model can do the others; None where the model does not have
+    the whole trace, or the target does not fail after it."""
     chosen, index = _first(oracle, doing.trace, signature, name)
     prefix = doing.steps[:index]
     work = _Work(doing, name, oracle, chosen, progress)
@@ -196,8 +198,8 @@ def _by_model(
 
 
 def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
-    """Up to the step that fails, without loops before it. Other steps stay: there is no model that does them
-    again."""
+    """Cut the trace after the step that fails, and remove loops before it. Other steps stay: no model does
+    them again."""
     chosen, index = _first(oracle, trace, signature, name)
     meta = {**trace.meta, "description": f"Cut from {Path(name).name}: {chosen.signature}"}
     cut = replace(trace, meta=meta, states=trace.states[: index + 1], actions=trace.actions[: index + 1])
@@ -220,8 +222,8 @@ def _cut(trace: Trace, name: str, oracle: Oracle, signature: str) -> Shrunk:
 
 
 def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[Way, int]:
-    """The way to fail that stays, and the index of the state after the first step that fails so: if it may
-    be, one whose root has the signature."""
+    """The way to fail that stays, and the index of the state after the first step that fails in this way: if
+    possible, one whose root has the signature."""
     failures, target = oracle.failures(trace, name), oracle.name
     known = signatures(failures)
     if not known and oracle.unjudged:
@@ -248,7 +250,7 @@ def _first(oracle: Oracle, trace: Trace, signature: str, name: str) -> tuple[Way
 
 
 def _done_otherwise(doer: Shortening[Any], states: Sequence[State], steps: Sequence[Any], name: str) -> str:
-    """Why the steps of a trace, done once more, do not fail as they did."""
+    """The reason why the steps of a trace, done once more, do not fail as before."""
     done = len(states) - 1
     if done < len(steps):
         return (
@@ -259,7 +261,7 @@ def _done_otherwise(doer: Shortening[Any], states: Sequence[State], steps: Seque
 
 
 class _Work(Generic[Step]):
-    """Answers which parts of a trace fail in the chosen way."""
+    """A class that answers which parts of a trace fail in the chosen way."""
 
     def __init__(
         self,
@@ -298,7 +300,7 @@ class _Work(Generic[Step]):
         return False
 
     def shrunk(self, part: Sequence[Step], *, steps: int, failing: int, spec: str, scenario: bool) -> Shrunk:
-        """A part that fails, and how."""
+        """A part that fails, and its way to fail."""
         trace, failure = self._found[tuple(part)]
         sentence = (
             f"Shrunk from {counted(steps, 'step')} of {Path(self._name).name}: {self._chosen.signature}"

@@ -1,4 +1,4 @@
-"""The shortest trace as a golden scenario, where one can say it."""
+"""The shortest trace as a golden scenario, where a scenario can express it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TEXT: Final = "KIP848"
 def as_scenario(
     shrunk: Shrunk, file: Path, oracle: Oracle, spec: Path, limits: Limits
 ) -> tuple[Shrunk, str] | None:
-    """A shrunk trace with the trace that spec/Golden.tla makes of its steps, and the scenario file that this
-    is the behaviour of; None if a scenario cannot say it, or the target does not fail on it in the same way.
+    """A shrunk trace with the trace that spec/Golden.tla makes of its steps, and the scenario file of that
+    behaviour; None if a scenario cannot express it, or the target does not fail on it in the same way.
 
     Scenarios are of KIP-848's text, in its configuration. ConformError (exit 3) if TLC or the target fails.
     """

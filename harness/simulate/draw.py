@@ -20,7 +20,7 @@ NOTHING_REPORTED: Final[Json] = {
     "serverAssignor": None,
     "topicPartitions": None,
 }
-"""A heartbeat that leaves out all that may be left out (H7)."""
+"""A heartbeat without any optional field (H7)."""
 INVALID: Final[tuple[Json, ...]] = (
     {"memberEpoch": -3},
     {"memberEpoch": -2, "instanceId": None},
@@ -33,7 +33,7 @@ INVALID: Final[tuple[Json, ...]] = (
     {"memberEpoch": 0, "subscribedTopicNames": None},
     {"groupId": ""},
 )
-"""Changes that make a request one that is refused (H3, H4)."""
+"""Changes that make an invalid request of a request (H3, H4)."""
 
 
 def epoch(rng: random.Random, member: Json) -> int:
@@ -95,9 +95,9 @@ def target(
     held: Mapping[str, Sequence[Json]],
     topics: Mapping[str, int],
 ) -> dict[str, Any]:
-    """A legal target: each partition with at most one member, and that one subscribes to its topic (A4).
+    """A legal target: each partition has at most one member, which subscribes to its topic (A4).
 
-    About half of what is held stays where it is, so that groups also come to rest.
+    About half of the held partitions stay in place, so that groups also come to rest.
     """
     holders = {
         (part["topicId"], index): name

@@ -1,9 +1,9 @@
-"""A random schedule, operation by operation: what is drawn depends on what the first target has shown so far,
-but is written down as it is, so that a schedule can be repeated without drawing anything.
+"""A random schedule, operation by operation: the draws depend on the first target's answers so far, but the
+operations are written down with their values, so that a schedule can be repeated without drawing anything.
 
-No model says what a group can come to: members, epochs, partitions and timers are those that the first
-target described. Most operations mean something there; some are of the wrong member, epoch, instance id or
-partitions. Before whatever may lead to a new target assignment, a legal one is scripted.
+No model limits the states of a group: members, epochs, partitions and timers are those that the first target
+described. Most operations mean something there; some have the wrong member, epoch, instance id or partitions.
+Before each operation that may lead to a new target assignment, a legal one is scripted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ UNLIMITED: Final = 2**31 - 1
 
 
 class Generator:
-    """The operations of one run, all drawn from `rng`; `settings` is what the coordinators start with."""
+    """The operations of one run, all drawn from `rng`; `settings` is the coordinators' configuration at the
+    start."""
 
     def __init__(self, rng: random.Random, can: frozenset[str], dialects: Sequence[str]) -> None:
         self._rng, self._can = rng, can
@@ -90,7 +91,7 @@ class Generator:
         return operation
 
     def saw(self, operation: Json, answer: Answer) -> None:
-        """Take in the answer of the first target to an operation."""
+        """Take in the first target's answer to an operation."""
         before, self._group = self._members, answer.group or {}
         self._members = self._group.get("members", [])
         self._epochs = {one["memberId"]: one["memberEpoch"] for one in self._members}
@@ -139,7 +140,8 @@ class Generator:
         return self._request(member["memberId"], epoch, **fields)
 
     def _join(self) -> Json | None:
-        """Under a member id that the group does not have; perhaps a full group, or an instance id in use."""
+        """A join with a member id that the group does not have; perhaps to a full group, or with an instance
+        id in use."""
         free = [name for name in MEMBERS if name not in self._epochs]
         if not free or self._rng.random() < len(self._members) / 6:
             return None
@@ -147,7 +149,7 @@ class Generator:
         return self._joining(self._rng.choice(free), instance)
 
     def _join_without_id(self) -> Json | None:
-        """One that cannot be refused, as it would not be given its id then."""
+        """A join that cannot be refused, as it would not be given its id then."""
         if len(self._members) >= min(self.settings[wire.MAX_SIZE], 4):
             return None
         self._ids += 1
@@ -199,7 +201,7 @@ class Generator:
         return request
 
     def _refused(self) -> Json:
-        """A request that is invalid, or names an assignor that there is not."""
+        """A request that is invalid, or names an unknown assignor."""
         member = self._any_member() or {"memberId": "m1", "memberEpoch": 1}
         change = self._rng.choice(draw.INVALID)
         epoch = self._rng.choice((0, max(member["memberEpoch"], 1)))
@@ -226,7 +228,7 @@ class Generator:
         return offsets.fetch(sender, chosen) if chosen else None
 
     def _sender(self) -> tuple[offsets.Sender, str | None]:
-        """A member at some epoch and its instance id, or somebody else, or nobody."""
+        """A member at some epoch and its instance id, or another sender, or none."""
         rng, member = self._rng, self._any_member()
         kind = rng.random()
         if kind < 0.06:
@@ -281,7 +283,8 @@ class Generator:
     def _advance(self) -> Json:
         """A moment, or until a timer is due, or until just before or after that.
 
-        Not until two timers of one member are due in the same millisecond: nothing says which removes it.
+        The time at which two timers of one member are due in the same millisecond is avoided: no rule decides
+        which of them removes it.
         """
         timers = [one for one in self._timers() if one["timer"] != "group" and "deadlineMs" in one]
         due = [timer["deadlineMs"] - self._now_ms for timer in timers]
@@ -290,7 +293,7 @@ class Generator:
             ms = self._rng.choice(due) + self._rng.choice((-1, 0, 0, 1))
         both = Counter((timer["member"], timer["deadlineMs"]) for timer in timers)
         latest = [at_ms - self._now_ms - 1 for (_, at_ms), count in both.items() if count > 1]
-        if self._text and len(due) > 1:  # the text computes a target for each, and there is one script
+        if self._text and len(due) > 1:  # KIP-848's text computes a target for each, and there is one script
             latest.append(sorted(due)[1] - 1)
         return {"op": "advance", "ms": max(min([ms, *latest]), 0)}
 
@@ -308,7 +311,7 @@ class Generator:
     # Target assignments
 
     def _may_compute(self, operation: Json) -> bool:
-        """Tell if the operation may lead to a new target, for all that one sees."""
+        """Tell if the operation may lead to a new target, by the visible state."""
         if operation["op"] == "request" and offsets.is_drawn(operation):
             return False
         if self._script_due or self._group.get("groupEpoch") != self._group.get("assignmentEpoch"):
@@ -318,10 +321,10 @@ class Generator:
         body = operation["body"]
         if body["subscribedTopicNames"] is not None or body["serverAssignor"] is not None:
             return True
-        return bool(body["memberEpoch"] != self._epochs.get(body["memberId"]))  # it may be fenced and removed
+        return bool(body["memberEpoch"] != self._epochs.get(body["memberId"]))  # may be fenced and removed
 
     def _script(self, operation: Json) -> Json | str:
-        """A legal target of whoever will be a member (A4), or now and then an assignor that fails."""
+        """A legal target of the members after the operation (A4), or now and then an assignor that fails."""
         if not self._kafka and "newId" not in operation and self._rng.random() < 0.03:
             return "the assignor fails"
         members = {one["memberId"]: one["subscribedTopicNames"] for one in self._members}
@@ -347,7 +350,7 @@ class Generator:
         return self._rng.choice(self._members) if self._members else None
 
     def _own_instance(self, member: Json) -> str | None:
-        """A static member need not say that it is one."""
+        """A static member need not repeat its instance id."""
         return member["instanceId"] if self._rng.random() < 0.7 else None
 
     def _wrong_instance(self, member: Json) -> str:

@@ -1,4 +1,4 @@
-"""Operations that random schedules never draw, and why: each run prints them."""
+"""Operations that random schedules never draw, with the reasons: each run prints them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEFT_OUT: Final = (
     "fail-overs while a member is away that left in the middle of a revocation: Kafka then removes it",
     "intervals between target assignments: the dialects compute targets at once, and so the interval is 0",
 )
-"""Operations that are never drawn, whatever the targets, and why."""
+"""Operations that are never drawn, for any targets, with the reasons."""
 LEFT_OUT_KAFKA: Final = (
     "assignors that fail: what then becomes of the request, the dialects of Kafka do not say",
     "commits with an epoch below 0 where there is no group: Kafka makes a classic group",
@@ -42,7 +42,8 @@ LEFT_OUT_TIED: Final = (
 
 
 def left_out(dialects: Sequence[str], can: frozenset[str]) -> list[str]:
-    """All that is not drawn with two targets of these dialects that both can do `can`, and why."""
+    """All operations that are not drawn with two targets of these dialects that both can do `can`, with the
+    reasons."""
     return [
         *LEFT_OUT,
         *(LEFT_OUT_KAFKA if set(dialects) != {TEXT} else ()),

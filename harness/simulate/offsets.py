@@ -1,4 +1,4 @@
-"""Commits and fetches of random schedules (O1, O2, O4): of partitions that there are, by topic id."""
+"""Commits and fetches of random schedules (O1, O2, O4): of existing partitions, by topic id."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from harness.simulate import draw
 from harness.targets.base import Json
 
 Sender: TypeAlias = tuple[str, int]
-"""A member id and the epoch that it says it is at."""
+"""A member id and the epoch in its request."""
 EPOCH: Final = "generationIdOrMemberEpoch"
-"""The field that has it."""
+"""The field with the epoch."""
 NO_MEMBER: Final[Sender] = "", -1
 """The sender that is not a member: a consumer with partitions assigned by hand, or an administrator."""
 TOO_LONG: Final = "m" * 4097
@@ -36,7 +36,7 @@ def epoch(rng: random.Random, member: Json, group_epoch: int) -> int:
 
 
 def partitions(rng: random.Random, held: Sequence[Json], topics: Mapping[str, int]) -> list[Partition]:
-    """(topic id, index), sorted: of what a member holds all, one or two, or any that there are."""
+    """(topic id, index), sorted: all partitions that a member holds, or one or two, or any existing ones."""
     there = _each(draw.every(topics))
     own = [one for one in _each(held) if one in there]
     kind = rng.random()
@@ -104,13 +104,13 @@ def is_drawn(request: Json) -> bool:
 
 
 def partitions_of(request: Json) -> set[Partition]:
-    """The partitions that it commits or fetches."""
+    """The partitions that the request commits or fetches."""
     name = _LISTS[request["api"]]
     return {(topic["topicId"], _index(one)) for topic in _topics(request) for one in topic[name]}
 
 
 def of_those(request: Json, kept: Collection[Partition]) -> Json:
-    """The request for no other partitions, perhaps for none."""
+    """The request with only these partitions, perhaps with none."""
     name = _LISTS[request["api"]]
     topics = [
         {**topic, name: left}

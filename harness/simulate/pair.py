@@ -1,4 +1,4 @@
-"""Two targets that are given the same operations, and what they show compared after each."""
+"""Two targets that get the same operations, and the comparison of their answers after each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ INTERVAL: Final = "group.consumer.assignment.interval.ms"
 
 
 class Done(NamedTuple):
-    """One operation on both targets: what the first one answered (nothing if it refused), what differs, what
-    makes that difference alike others, and whether a target was computed that nobody had scripted: what
-    comes of that is an assignor's choice, and is not compared."""
+    """One operation on both targets: the first one's answer (nothing if it refused), the differences, the key
+    by which equal differences are grouped, and a flag for a target that was computed without a script: such a
+    target is an assignor's choice, and is not compared."""
 
     answer: Answer
     differences: list[Difference]
@@ -32,15 +32,16 @@ class Done(NamedTuple):
     unscripted: bool
 
     def signatures(self) -> list[str]:
-        """The names of what differs."""
+        """The names of the differences."""
         return [f"{self.way}: {place(one.path, one.expected, one.got)}" for one in self.differences]
 
 
 class Pair:
-    """Two targets, the first of which is asked first. ConformError (exit 2) if one lacks what both need.
+    """Two targets; the first one gets each operation first. ConformError (exit 2) if one lacks an operation
+    that both need.
 
-    `can` are the operations, the requests and the features that both have; `hidden` names what one of them
-    cannot show, which is compared on neither.
+    `can` are the operations, the requests and the features that both have; `hidden` names the parts that one
+    of them cannot show, which are compared on neither.
     """
 
     def __init__(self, first: Target, second: Target) -> None:
@@ -98,7 +99,7 @@ class Pair:
         self._scripted |= "script" in operation
         if any(refusals):
             outcomes = [one.got if one else "done" for one in refusals]
-            # An operation that both refuse was never done; their reasons are their own words.
+            # An operation that both refuse was never done; their reasons have their own words.
             different = [] if all(refusals) else [Difference(f"operation {operation['op']}", *outcomes)]
             return Done(answers[0], different, name, False)
         if self._unscripted(answers):
@@ -136,8 +137,8 @@ class Pair:
 
 
 def _in_order(answer: Answer) -> Answer:
-    """Timers that ran out together, and their records, in one order: nothing says which comes first of those
-    that are due in the same millisecond."""
+    """Timers that ran out together, and their records, in one order: no rule decides which of those comes
+    first that are due in the same millisecond."""
     if len(answer.fired) < 2:
         return answer._replace(fired=list(answer.fired))
     fired = sorted(answer.fired, key=lambda timer: (timer["timer"], timer["member"]))

@@ -14,8 +14,8 @@ from harness.targets.base import Json
 
 
 class Differs(NamedTuple):
-    """The targets differ after operation `number` (from 1) of a schedule, as `done` says; `before` is the
-    group before it, as the first target had it."""
+    """The targets differ after operation `number` (from 1) of a schedule, with the results in `done`;
+    `before` is the first target's group before it."""
 
     number: int
     done: Done
@@ -23,7 +23,7 @@ class Differs(NamedTuple):
 
 
 def repeat(pair: Pair, schedule: Schedule) -> Differs | None:
-    """Do a schedule again, until the targets differ: how, or None if they never do.
+    """Do a schedule again, until the targets differ: the difference, or None if they never do.
 
     It also ends where a target is computed that is not scripted.
     """
@@ -58,9 +58,9 @@ def _signatures(pair: Pair, schedule: Schedule) -> list[str]:
 
 
 def legal(operations: Sequence[Json]) -> list[Json]:
-    """The operations, but in scripts only partitions that there are by then, of topics to which their members
-    have subscribed by then (A4), and commits and fetches of partitions that there are: with earlier
-    operations left out, more was in them."""
+    """The operations, with only those partitions in scripts that exist at that time, of topics to which their
+    members subscribe at that time (A4), and with commits and fetches of existing partitions: where earlier
+    operations are left out, the original had more in them."""
     topics: dict[str, Json] = {}
     names: dict[str, Sequence[str]] = {}
     kept = []
@@ -95,8 +95,8 @@ def _pruned(parts: Sequence[Json], topics: Mapping[str, tuple[str, int]], names:
 
 
 def without(operations: Sequence[Json], start: int, end: int) -> Iterator[list[Json]]:
-    """Ways to leave out operations: as they are; or what comes after with lower epochs, as the group's epoch
-    may not have been bumped as often."""
+    """Ways to leave out operations: unchanged otherwise; or with lower epochs in the later ones, as the
+    group's epoch may have been bumped less often."""
     head, tail = list(operations[:start]), list(operations[end:])
     yield [*head, *tail]
     for less in range(1, min(end - start, 3) + 1):

@@ -17,7 +17,7 @@ from harness.targets.base import Json
 from harness.waivers import Waivers
 
 BEFORE = 12
-"""How many operations before a difference are shown."""
+"""The number of operations before a difference that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class ComparisonOptions:
     length: int
 
     def command(self) -> str:
-        """The command that does the same again."""
+        """The command that does the same run again."""
         return f"{self._targets()} --steps {self.steps} --length {self.length} --seed {self.seed}"
 
     def replay(self, path: Path) -> str:
-        """The command that does a schedule again."""
+        """The command that repeats a schedule."""
         return f"{self._targets()} --replay {shlex.quote(str(path))}"
 
     def _targets(self) -> str:
@@ -56,7 +56,8 @@ def summary(
     left_out: Sequence[str],
     waivers: Waivers,
 ) -> Iterator[str]:
-    """A few lines: how much was compared, how much differs, what the steps were, what was left out."""
+    """A few lines: the number of compared steps, the differences, the kinds of steps, the parts that were
+    left out."""
     yield (
         f"{result.runs:,} runs, {result.steps:,} steps compared on {options.target} ({options.dialect}) and "
         f"{options.against} ({options.against_dialect})"
@@ -83,7 +84,8 @@ def to_json(
     waivers: Waivers,
     files: Sequence[Path],
 ) -> Json:
-    """For `--json`: `asked` is what was asked for, `found` has each kind of difference with its schedule."""
+    """The result for `--json`: `asked` are the options, `found` has each kind of difference with its
+    schedule."""
     return {
         **asdict(options),
         "command": options.command(),
@@ -117,7 +119,7 @@ def to_json(
 
 
 def explain_divergence(options: ComparisonOptions, divergence: Divergence, path: Path) -> Iterator[str]:
-    """A kind of difference in full, and the command that shows it again."""
+    """A kind of difference in full, and the command that repeats it."""
     yield f"{divergence.signature}"
     first = (
         f"first in run {divergence.run}, operation {divergence.operations}"
@@ -134,7 +136,8 @@ def explain_divergence(options: ComparisonOptions, divergence: Divergence, path:
 def explain(
     options: ComparisonOptions, schedule: Schedule, number: int, different: Sequence[Difference]
 ) -> Iterator[str]:
-    """The operations up to `number` (from 1), and what each target said that the other did not."""
+    """The operations up to `number` (from 1), and the parts of each target's answer that the other's does not
+    have."""
     first = max(number - BEFORE, 1)
     if first > 1:
         yield f"  ... {first - 1} operations before"
@@ -148,7 +151,7 @@ def explain(
 
 
 def operation_in_words(operation: Json) -> str:
-    """One line: what it is, what it says, and the target that is scripted for it."""
+    """One line: the operation, its fields, and the target that is scripted for it."""
     fields: dict[str, Any]
     if operation["op"] == "request":
         fields = {name: value for name, value in operation["body"].items() if value is not None}

@@ -17,8 +17,8 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A kind of difference: the shrunk schedule, what its last operation shows, the group before that, and
-    where it was found first: in which run (from 1; 0 is an earlier command), after how many operations."""
+    """A kind of difference: the shrunk schedule, the result of its last operation, the group before that, and
+    its first place: the run (from 1; 0 is an earlier command), and the number of operations."""
 
     signature: str
     schedule: Schedule
@@ -32,9 +32,9 @@ class Divergence:
 class Simulated:
     """The sum of all runs. A step is an operation that both targets did and after which they were compared.
 
-    `ways` counts what the steps did and how they were answered, `states` the group's states after them, as
-    the first target had it. `unscripted` runs ended because a target was computed that was not scripted.
-    `seen` counts the runs that ended with each kind of difference; those that are waived are in `seen` alone.
+    `ways` counts the steps by action and answer, `states` the first target's group states after them.
+    `unscripted` runs ended because a target was computed that was not scripted. `seen` counts the runs that
+    ended with each kind of difference; waived ones are only in `seen`.
     """
 
     runs: int = 0
@@ -55,7 +55,7 @@ def simulate(
     waives: Callable[[str], bool] = lambda _: False,
     progress: Callable[[Simulated], None] = lambda _: None,
 ) -> Simulated:
-    """Compare two targets in a number of steps, in runs of `length` that each start from nothing; end early
+    """Compare two targets in a number of steps, in runs of `length` that each start without groups; end early
     with `most` kinds of differences. The first difference of a run ends it. ConformError (exit 3) if a target
     fails."""
     rng = random.Random(seed)
@@ -69,7 +69,7 @@ def simulate(
 def simulate_again(
     pair: Pair, schedules: Iterable[Schedule], waives: Callable[[str], bool] = lambda _: False
 ) -> Simulated:
-    """Do schedules of earlier runs again: each kind of difference that is still there, and is not waived."""
+    """Do schedules of earlier runs again: each kind of difference that still appears, and is not waived."""
     result = Simulated()
     for schedule in schedules:
         if (differs := repeat(pair, schedule)) is None:
@@ -122,7 +122,7 @@ def _run(
 
 
 def _operations(generator: Generator, steps: int) -> Iterator[Json]:
-    """Operations with so many steps among them; what is next is drawn when the last one has been done."""
+    """Operations with so many steps among them; the next one is drawn when the last one has been done."""
     yield generator.begin()
     for _ in range(steps - 1):
         yield generator.next()

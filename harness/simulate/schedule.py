@@ -1,4 +1,4 @@
-"""A schedule: concrete operations of the line protocol, which any pair of targets can be given again."""
+"""A schedule: concrete operations of the line protocol, which can be repeated on any pair of targets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Schedule:
 
 
 def perform(target: Target, operation: Json, end: int) -> Answer:
-    """Do one operation, and observe the group; `end` is how many records the target's log has before it."""
+    """Do one operation, and observe the group; `end` is the number of records in the target's log before
+    it."""
     group = wire.GROUP
     if "newId" in operation:
         target.ids([operation["newId"]])
@@ -66,7 +67,7 @@ def perform(target: Target, operation: Json, end: int) -> Answer:
 
 
 def action(operation: Json) -> str:
-    """The name of an operation in reports, as the specification has it: "Join", "SessionTimeout"."""
+    """The name of an operation in reports, as in the specification: "Join", "SessionTimeout"."""
     name: str = operation["op"]
     if name == "request":
         if operation["api"] != wire.HEARTBEAT:
@@ -76,7 +77,7 @@ def action(operation: Json) -> str:
 
 
 def way_of(operation: Json, answer: Answer) -> str:
-    """An operation and how it was answered: "Join/NONE"; what of it counts in signatures."""
+    """An operation and its answer: "Join/NONE"; the part of it that counts in signatures."""
     code = _error(answer.body)
     if code is None:
         return action(operation)
@@ -94,14 +95,14 @@ def _error(body: Any) -> int | None:
 
 
 def write_schedule(schedule: Schedule, path: Path) -> None:
-    """Write it as JSON, one operation a line; `schedule_of` reads the same."""
+    """Write the schedule as JSON, one operation on a line; `schedule_of` reads the same."""
     lines = ",\n".join(f"  {json.dumps(operation)}" for operation in schedule.operations)
     settings = json.dumps(schedule.settings)
     write_text(path, f'{{\n "settings": {settings},\n "operations": [\n{lines}\n ]\n}}\n')
 
 
 def read_schedule(path: Path) -> Schedule:
-    """Read it again. ConformError (exit 2) for a file that is none."""
+    """Read the schedule again. ConformError (exit 2) for another file."""
     try:
         data: Any = json.loads(read_text(path, "The schedule"))
     except ValueError as error:
@@ -110,7 +111,7 @@ def read_schedule(path: Path) -> Schedule:
 
 
 def schedule_of(data: Any, path: Path) -> Schedule:
-    """The schedule that JSON says, which `path` has. ConformError (exit 2) where it says none."""
+    """The schedule in JSON from the file `path`. ConformError (exit 2) where it is malformed."""
     if not isinstance(data, dict) or set(data) != {"settings", "operations"}:
         raise ConformError(f"The schedule {path} must have settings and operations, and nothing else.", USAGE)
     settings, operations = data["settings"], data["operations"]

@@ -1,6 +1,6 @@
-"""Delta debugging: the shortest sequence of which an oracle still says that it fails.
+"""Delta debugging: the shortest sequence that still fails by an oracle.
 
-Nothing here knows what the items are: operations of a schedule, steps of a trace.
+This module does not know the kind of the items: operations of a schedule, steps of a trace.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Fails: TypeAlias = Callable[[Sequence[Item]], bool]
-"""Tell if a sequence still fails in the way that matters."""
+"""Tell if a sequence still fails in the relevant way."""
 FEW: Final = 20
 """The largest number of items of which all pairs are tried."""
 
@@ -22,7 +22,7 @@ def plainly(items: Sequence[Item], start: int, end: int) -> Iterable[list[Item]]
 
 
 def unchanged(item: Item) -> Iterable[Item]:
-    """No item is simpler."""
+    """Nothing: no item is simpler."""
     return ()
 
 
@@ -34,9 +34,9 @@ def shrink(
 ) -> list[Item]:
     """A sequence that fails, of which no single item can be left out or made simpler, and of a few no two.
 
-    `items` must fail. `without` gives what may be tried in place of leaving some items out, `simpler` what
-    may stand in an item's place. The oracle is asked whether half of the items can go, then smaller parts,
-    at last each alone, and all of it again until nothing can go.
+    `items` must fail. `without` gives the alternatives to leaving some items out, `simpler` the simpler items
+    for an item's place. The oracle decides if half of the items can go, then smaller parts, at last each
+    alone, and all of it again until nothing can go.
     """
     kept = list(items)
     while True:
@@ -70,7 +70,7 @@ def _without_pairs(
     fails: Fails[Item],
     without: Callable[[Sequence[Item], int, int], Iterable[list[Item]]],
 ) -> list[Item]:
-    """As a join and a leave, which only go together."""
+    """The sequence without pairs, such as a join and a leave, which only go together."""
     if len(items) > FEW:
         return items
     for first, second in combinations(range(len(items)), 2):

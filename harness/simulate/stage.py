@@ -23,14 +23,15 @@ class Played(Protocol):
     now_ms: int
 
     def apply(self, event: Json) -> bool:
-        """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        """Do one event, and check the touched groups and processes; False if the event is void. Raises
+        Violation."""
 
 
 class Draws(Protocol):
     """Source of events, drawn from a seed."""
 
     def next(self) -> Json | None:
-        """The next event; None where nothing will ever happen again."""
+        """The next event; None where no event will ever come."""
 
     def saw(self, event: Json, happened: bool) -> None:
         """Plan what follows from an event that was done, or was void."""
@@ -40,7 +41,7 @@ class Draws(Protocol):
 class Stage:
     """The parts of a simulation of one kind of group. `events` are the fields that each event needs; `settle`
     ends the faults, and raises Violation where the groups do not come to rest (R8); `snapshot` gives each
-    group as a report shows it."""
+    group in a report's form."""
 
     events: Mapping[str, tuple[str, ...]]
     drawn_settings: Callable[[random.Random, bool, bool], Settings]

@@ -1,4 +1,4 @@
-"""Coordinators under test, by the names that the command line uses."""
+"""Coordinators under test, by their names on the command line."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ KINDS = (
 )
 
 _SAY = ("stdio", "tcp")
-"""Kinds of targets that are programs of others: what they speak is theirs."""
+"""Kinds of targets that are programs of others, which choose their own dialect."""
 
 
 def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Target:
     """Start the target of that name; the caller closes it.
 
-    `dialect` is what it must speak; a live broker waits `wait_s` seconds in all for timers. ConformError:
-    exit 2 for a name or dialect that there is not, 3 for a target that does not start.
+    `dialect` is the one that it must speak; a live broker waits `wait_s` seconds in all for timers.
+    ConformError: exit 2 for an unknown name or dialect, 3 for a target that does not start.
     """
     target = start_target(name, dialect, wait_s=wait_s)
     return target if "ids" in target.hello().controls else SymbolicIds(target)
 
 
 def open_unchecked(name: str) -> Target:
-    """Start a target without asking for a dialect: to find out which dialect it speaks."""
+    """Start a target without naming a dialect, to identify the dialect that it speaks."""
     target = _started(name, own_dialect(name))
     try:
         return target if "ids" in target.hello().controls else SymbolicIds(target)
@@ -47,13 +47,13 @@ def open_unchecked(name: str) -> Target:
 
 
 def own_dialect(name: str) -> str:
-    """The dialect of a target as far as its name says it: `kafka:4.2.1` speaks kafka-4.2."""
+    """The dialect of a target, if its name decides it: `kafka:4.2.1` speaks kafka-4.2."""
     kind, _, version = name.partition(":")
     return f"kafka-{version.rpartition('.')[0]}" if kind == "kafka" else "kip-848"
 
 
 def announced_dialect(name: str, timeout_s: float = TIMEOUT_S) -> str:
-    """The dialect that a target's `hello` names, where a program decides it; else as `own_dialect`.
+    """The dialect that a target's `hello` names, where a program decides that; else as `own_dialect`.
 
     ConformError as of `start_target`.
     """
@@ -68,10 +68,10 @@ def start_target(
     name: str, dialect: str = "kip-848", timeout_s: float | None = None, wait_s: float = 0
 ) -> Target:
     """Start a target with member ids that it makes itself; an answer of a program, or of a broker, may take
-    `timeout_s` seconds, by default those that its kind has.
+    `timeout_s` seconds, by default those of its kind.
 
-    With departures of its own a dialect is for a target that names them in `hello`, and for one that names
-    its base alone: a target need not know where it departs.
+    A dialect with departures is for a target that names them in `hello`, and for one that names only its
+    base: a target need not know its departures.
     """
     dialect = spoken(dialect) if "," in dialect else dialect
     target = _started(name, dialect, timeout_s, wait_s)
@@ -128,13 +128,13 @@ def _started(name: str, dialect: str, timeout_s: float | None = None, wait_s: fl
 
 
 def _brought(point: EntryPoint, argument: str, dialect: str) -> Target:
-    """The target of another package. ConformError (exit 3) if it fails, or gives something else."""
+    """The target of another package. ConformError (exit 3) if it fails, or returns another object."""
     factory = loaded(point)
     try:
         target = factory(argument, dialect)
     except ConformError:
         raise
-    except Exception as error:  # code of another package, which may raise anything
+    except Exception as error:  # code of another package, which may raise any exception
         raise bad(point, f"does not start: {type(error).__name__}: {error}") from error
     methods = [name for name in vars(Target) if not name.startswith("_")]
     if lacking := [name for name in methods if not hasattr(target, name)]:

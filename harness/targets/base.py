@@ -37,23 +37,24 @@ class Refused(ConformError):
 
 
 class Died(Refused):
-    """The operation ended the target's process: a difference like a refusal. `load` starts another one."""
+    """The operation ended the target's process: a difference like a refusal. `load` starts another
+    process."""
 
     did = "died in"
 
     @property
     def shown(self) -> str:
-        """How it died."""
+        """The cause of death."""
         return self.reason
 
 
 class Answer(NamedTuple):
-    """Result of one operation, as far as it was asked for.
+    """The requested results of one operation.
 
     `body` is a request's response (None for other operations and while it is pending); `group` the
-    description and `records` the new records of the group given as `observe`, by offset; `consumed` says
-    that the scripted target assignment was used; `fired` are timers that ran out, `completed` late
-    responses as {"id", "body"}.
+    description and `records` the new records of the group given as `observe`, by offset; `consumed` tells
+    that the scripted target assignment was used; `fired` are timers that ran out, `completed` late responses
+    as {"id", "body"}.
     """
 
     body: Json | None = None
@@ -66,12 +67,13 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The answer to `hello`: who it is, the API versions it knows, the operations it has.
+    """The answer to `hello`: the target's name, the API versions that it knows, its operations.
 
-    A target that has no `load`, but `fresh`, takes a load of topics alone at 0: a new coordinator with them.
-    `unobserved` is what it cannot show and so is not compared, by the names of `harness.replay.view.NAMES`:
-    parts of a description ("metadata", "members.acknowledged", "timers.group"), or "records". `lacks` are
-    features of requests that it does not have, by the names of `harness.replay.features.FEATURES`.
+    A target without `load`, but with `fresh`, takes a load of topics alone at 0: a new coordinator with them.
+    `unobserved` are the parts that it cannot show, which are not compared, by the names of
+    `harness.replay.view.NAMES`: parts of a description ("metadata", "members.acknowledged", "timers.group"),
+    or "records". `lacks` are features of requests that it does not have, by the names of
+    `harness.replay.features.FEATURES`.
     """
 
     name: str
@@ -85,13 +87,14 @@ class Capabilities:
 class Target(Protocol):
     """A coordinator under test.
 
-    Every method raises Refused if the target says that it cannot do it, and another ConformError with exit
-    code 3 if it dies, stays silent or talks nonsense. An error of the protocol is neither, but a response.
+    Every method raises Refused if the target answers that it cannot do the operation, and another
+    ConformError with exit code 3 if it dies, stays silent or sends malformed answers. An error of the
+    protocol is neither, but a response.
     """
 
     @property
     def name(self) -> str:
-        """As on the command line: `python`, `stdio:COMMAND`."""
+        """The name on the command line: `python`, `stdio:COMMAND`."""
 
     def hello(self) -> Capabilities:
         """The target's name and its capabilities."""
@@ -103,13 +106,13 @@ class Target(Protocol):
         """Create or change topics {"name", "id", "partitions"}, delete topics by name."""
 
     def advance(self, ms: int, observe: str | None = None) -> Answer:
-        """Move the clock by milliseconds and run what is due."""
+        """Move the clock by milliseconds and run due timers."""
 
     def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
         """Let one armed timer run out now: `session`, `rebalance` (of a member) or `group`."""
 
     def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
-        """Script the group's next target assignment, or the error of its assignor; used once."""
+        """Script the group's next target assignment, or the error of its assignor; for one use."""
 
     def describe(self, group: str) -> Json:
         """The group's state, epochs, members and armed timers."""
@@ -118,20 +121,21 @@ class Target(Protocol):
         """The records of the log from this offset on."""
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """Replace everything by a state: records, topics and what records do not hold.
+        """Replace everything by a state: records, topics and the state that records do not hold.
 
         Scripts are forgotten, and a simulated clock moves to the volatile state's `clockMs`: a load of
         nothing at 0 is a new coordinator, which may be configured.
         """
 
     def restart(self, keep: int | None = None) -> Answer:
-        """A new coordinator from the first `keep` records of the log, or from all (P2).
+        """Start a new coordinator from the first `keep` records of the log, or from all (P2).
 
-        A script for the next target stays: the new coordinator may use it at once, which the answer says.
+        A script for the next target stays: the new coordinator may use it at once, and the answer reports
+        that.
         """
 
     def ids(self, following: Sequence[str]) -> None:
-        """The member ids that the next joins without one are given."""
+        """Set the member ids of the next joins without one."""
 
     def configure(self, settings: Json) -> None:
         """Set configuration, before the first request of a new coordinator."""
@@ -143,16 +147,16 @@ class Target(Protocol):
         """Run queued work."""
 
     def close(self) -> None:
-        """End the target and free what it holds."""
+        """End the target and free its resources."""
 
 
 @runtime_checkable
 class Refuser(Protocol):
-    """A target whose coordinator refuses all requests when told so (H5, D5). Its `hello` names both
+    """A target whose coordinator can be made to refuse all requests (H5, D5). Its `hello` names both
     operations among the controls."""
 
     def coordinator(self, state: str, observe: str | None = None) -> Answer:
-        """Be "loading", "moved" or "unavailable", or "active" again, as a new coordinator (P2)."""
+        """Become "loading", "moved" or "unavailable", or "active" again, as a new coordinator (P2)."""
 
     def rights(self, denied: Sequence[str], observe: str | None = None) -> Answer:
         """Deny these operations to every client, and no others."""
@@ -167,45 +171,47 @@ def refusing(target: Target, operation: str) -> Refuser:
 
 @runtime_checkable
 class Sender(Protocol):
-    """A target that sends some requests otherwise than it is told: with other times, or in another form."""
+    """A target that sends some requests differently from the given ones: with other times, or in another
+    form."""
 
     def as_sent(self, operation: Json) -> Json:
-        """The last request or timer that it was told, as it was sent."""
+        """The last request or timer in the form in which it was sent."""
 
 
 def as_sent(target: Target, operation: Json) -> Json:
-    """An operation that the target has just done, as it was really sent: the times that it had, and under
-    "wire" the version, if that was another. A timer that was waited for has "waitedS" and "timeOutS"."""
+    """The operation that the target has just done, in the form in which it was sent: with its times, and
+    under "wire" the version, if that was another. A timer that was waited for has "waitedS" and
+    "timeOutS"."""
     is_changed = operation.get("op") in ("request", "fire")
     return target.as_sent(operation) if is_changed and isinstance(target, Sender) else operation
 
 
 class Writer(Target, Protocol):
-    """The writing half of a target: takes what the target is going to be asked, in that order, and gives
-    empty answers. The target then only reads the answer to what was written.
+    """The writing half of a target: it takes the coming operations, in their order, and gives empty answers.
+    The target then only reads the answer to each written operation.
 
-    The target must be asked nothing else before all that was written is answered, or discarded.
+    The target must get no other operation before all written ones are answered, or discarded.
     """
 
     @property
     def full(self) -> bool:
-        """Tell if as many operations are underway as may be."""
+        """Tell if the most operations are under way."""
 
     @property
     def underway(self) -> int:
-        """How many operations were written and are not answered."""
+        """The number of written operations without an answer."""
 
     @property
     def waits(self) -> bool:
-        """Tell if what comes next depends on an answer that is not there yet."""
+        """Tell if the next operation depends on an answer that has not come yet."""
 
     @property
     def loads(self) -> bool:
-        """Tell if a load may be written while there are operations underway."""
+        """Tell if a load may be written while there are operations under way."""
 
     def discard(self) -> None:
-        """Forget the answers to all that is underway. The target has done it: only `load` makes its state
-        known again."""
+        """Discard the answers to all operations under way. The target has done them: only `load` makes its
+        state known again."""
 
 
 @runtime_checkable

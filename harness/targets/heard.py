@@ -1,7 +1,7 @@
-"""Answers of a program that a check could not read: the fault of the program, or of the kit.
+"""Answers of a program that a check could not read: a fault of the program, or of the kit.
 
 A program's answers are kept while a check runs. Where the check ends with an error of Python, the line
-protocol's schema says which answer has another form. Without such an answer the kit is at fault.
+protocol's schema finds the answer with another form. Without such an answer the kit is at fault.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class KitFault(ConformError):
 
 
 def listen(target: Target) -> None:
-    """Keep the answers from now on, and forget those of before; a target that is no program has none."""
+    """Keep the answers from now on, and forget the earlier ones; a target that is no program has none."""
     if isinstance(target, StdioTarget):
         target.heard = []
 
 
 def malformed(target: Target, known: Capabilities, error: Exception) -> str:
-    """The sentence on an answer of another form than the protocol's, in which a check ended with an error.
+    """The sentence about a malformed answer, in which a check ended with an error.
 
-    KitFault (exit 3) if the answers of a program have the protocol's form: the kit read them wrongly.
+    KitFault (exit 3) if all answers of the program have the protocol's form: the kit read them wrongly.
     """
     name = error.args[0] if isinstance(error, KeyError) and isinstance(error.args[0], str) else ""
     if not isinstance(target, StdioTarget) or target.heard is None:
@@ -54,7 +54,8 @@ def malformed(target: Target, known: Capabilities, error: Exception) -> str:
 
 
 def problem_of(operation: Json, answer: Json) -> str:
-    """The place in an answer that has not the form of the line protocol's schema, and why; "" if none has."""
+    """The place in an answer that differs from the line protocol's schema, and the reason; "" if there is
+    none."""
     checks = [(f"answer.{operation['op']}", answer)]
     if operation["op"] == "request" and "body" in answer:
         checks.append((f"response.{operation['api']}", answer["body"]))
@@ -80,7 +81,7 @@ def _lacks(name: str) -> str:
 
 @cache
 def _optional() -> frozenset[str]:
-    """The fields that an answer may lack by the schema: a target hides them, or a dialect has them alone."""
+    """The fields that an answer may lack by the schema: a target hides them, or only one dialect has them."""
     names = set[str]()
     for definition in schema()["$defs"].values():
         names |= definition.get("properties", {}).keys() - set(definition.get("required", []))

@@ -10,23 +10,24 @@ from harness.targets.python_member import PythonProcess
 
 
 class Process(Protocol):
-    """A consumer process, as the closed model has it: one request in flight, callbacks that take no time,
-    but for the one of a revocation, which goes on until it is said to end.
+    """A consumer process in the form of the closed model: one request in flight, callbacks that take no time,
+    except that of a revocation, which goes on until its end is called.
 
     Bodies are those of ConsumerGroupHeartbeat.
     """
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        """Subscribe to these topic names: for the first time, or to others than before."""
+        """Subscribe to these topic names: for the first time, or to other names than before."""
 
     def send(self) -> Json:
-        """The heartbeat that is sent now, whenever it is due; it is in flight from then on."""
+        """The heartbeat that is sent now, due or not; it is in flight from then on."""
 
     def receive(self, body: Json) -> None:
         """The answer to it arrives."""
 
     def lose(self) -> None:
-        """No answer to what is in flight will come; what is not in flight yet is sent in vain."""
+        """Lose the message in flight: no answer will come; a request that is not in flight yet is sent in
+        vain."""
 
     def finish_revocation(self) -> None:
         """The callback of the revocation ends (K2)."""
@@ -35,13 +36,14 @@ class Process(Protocol):
         """Give up everything; the last heartbeat (H2)."""
 
     def observe(self) -> Json:
-        """{"up": has it not failed, "epoch": member epoch, "owned": topic partitions that it uses or that
-        its application has not given up, "mustRevoke": was it told to give up some of them}."""
+        """{"up": false after a fatal error, "epoch": member epoch, "owned": topic partitions that it uses or
+        that its application has not given up, "mustRevoke": true if it was told to give up some of them}."""
 
 
 StartProcess: TypeAlias = Callable[[str, str | None, bool], Process]
-"""Start a process with a member id and the instance id of a static member (S1). The last says whether, after
-a lost answer, it reports what it owns even while it must give up some of it (H7 literally)."""
+"""Start a process with a member id and the instance id of a static member (S1). The last argument tells if,
+after a lost answer, it reports its owned partitions even while it must give up some of them (H7
+literally)."""
 
 
 def open_members(target: str) -> StartProcess | None:

@@ -1,6 +1,6 @@
 """A program behind pipes that answers lines with lines, in their order.
 
-Neither side ever waits for the other to read: a line that the program's input has no room for stays in
+Neither side ever waits for the other to read: a line for which the program's input has no room stays in
 memory, and goes out while answers are read.
 """
 
@@ -21,7 +21,7 @@ from harness.errors import ENGINE_FAILED, USAGE, ConformError
 
 CLOSING_S: Final = 5.0
 SHOWN: Final = 300
-"""Characters of nonsense, and of standard error, that a message shows."""
+"""The number of characters of a malformed answer, and of standard error, in a message."""
 _CHUNK: Final = 1 << 16
 
 
@@ -38,7 +38,7 @@ class Lines:
         self._sent = 0
         self._deaf = self._broken = False
         self._stdin, self._stdout = written, read
-        # One that neither reads nor writes must run into the time-out, not block the replay.
+        # A program that neither reads nor writes must run into the time-out, not block the replay.
         os.set_blocking(self._stdin.fileno(), False)
         with ExitStack() as stack:
             self._readable = stack.enter_context(selectors.DefaultSelector())
@@ -54,8 +54,8 @@ class Lines:
         self._lengths.append(len(line))
 
     def read(self, operation: str) -> bytes:
-        """The answer to the oldest line that has none yet, without its line feed; `asked` is that line's name
-        in messages.
+        """The answer to the oldest line without one, without its line feed; `asked` is that line's name in
+        messages.
 
         ConformError (exit 3) if the program ends, or neither reads nor answers within the time-out.
         """
@@ -69,7 +69,7 @@ class Lines:
         return self._lines.popleft()
 
     def _wait(self, operation: str, length: int, deadline: float) -> None:
-        """Read, and send what was not sent yet, once either is possible."""
+        """Wait until reading, or sending of unsent bytes, is possible, and do it."""
         if self._deaf and self._sent < length:
             raise self._ended(operation)
         both = bool(self._unsent) and not self._deaf
@@ -84,7 +84,7 @@ class Lines:
                 raise self._ended(operation)
 
     def _send(self) -> None:
-        """As much as the program's input takes now."""
+        """Send as much as the program's input takes now."""
         if not self._unsent or self._deaf:
             return
         try:
@@ -123,7 +123,7 @@ class Lines:
         raise NotImplementedError
 
     def failed(self, what: str) -> ConformError:
-        """The error, with what is known of why."""
+        """The error, with the known reason."""
         self._broken = True
         return ConformError(f"The target {self.name} {what}.{self._tail()}", ENGINE_FAILED)
 
@@ -135,8 +135,8 @@ class Program(Lines):
     """A subprocess."""
 
     def __init__(self, command: str | Sequence[str], name: str, timeout_s: float) -> None:
-        """Start it. `command` is one as a shell reads it, or the words of one. ConformError (exit 2) if it
-        cannot be started."""
+        """Start the program. `command` is a command line of a shell, or its words. ConformError (exit 2) if
+        it cannot be started."""
         self.name = name
         with ExitStack() as stack:
             self._stderr = stack.enter_context(tempfile.TemporaryFile())
@@ -153,7 +153,7 @@ class Program(Lines):
             raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
 
     def close(self) -> None:
-        """End the program: by the end of its input, or by force if it failed or that does not do it."""
+        """End the program: by the end of its input, or by force if it failed or does not end."""
         self._stdin.close()
         if self._lengths:  # or it might wait until its answers are read
             self._stdout.close()
@@ -173,7 +173,7 @@ class Program(Lines):
         return self.failed(f"closed its output before it answered {operation} (exit code {code})")
 
     def _tail(self) -> str:
-        """The end of what the program wrote to standard error."""
+        """The end of the program's standard error."""
         self._stderr.seek(0)
         output = self._stderr.read().decode(errors="replace").strip()
         return (

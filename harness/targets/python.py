@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def spoken(dialect: str) -> str:
-    """The one name of a dialect and its departures. ConformError (exit 2) for one that there is not."""
+    """The one name of a dialect and its departures. ConformError (exit 2) for an unknown one."""
     try:
         return Dialect.named(dialect).name
     except BadInput as error:
@@ -95,7 +95,7 @@ class PythonTarget:
         return self._do("records", self._coordinator.records, since)
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """Replace the state. A tuple of records, which nobody changes, is read once for many loads."""
+        """Replace the state. A tuple of records, which no code changes, is read once for many loads."""
         if not isinstance(records, tuple):
             self._do("load", self._coordinator.load, records, topics, volatile)
         else:
@@ -119,7 +119,7 @@ class PythonTarget:
         self._do("configure", self._coordinator.configure, settings)
 
     def commit(self, mode: str) -> None:
-        """`auto` or `fail`: a request in process is never left waiting."""
+        """Set `auto` or `fail`: a request in process never waits for a commit."""
         if mode not in ("auto", "fail"):
             raise Refused(self.name, "commit", f"in process there are the modes auto and fail, not {mode!r}")
         self._do("commit", self._coordinator.fail_appends, mode == "fail")
@@ -137,11 +137,11 @@ class PythonTarget:
         return self._answer(observe, since)
 
     def background(self) -> Answer:
-        """Do nothing: nothing is ever queued."""
+        """Do nothing: no work is ever queued."""
         return _NOTHING
 
     def close(self) -> None:
-        """End nothing."""
+        """Do nothing."""
 
     def _answer(self, observe: str | None, since: int, body: Json | None = None) -> Answer:
         coordinator = self._coordinator
@@ -180,7 +180,7 @@ _NOTHING: Final = Answer()
 
 
 def departures() -> dict[str, tuple[str, ...]]:
-    """The values that each departure can have, as --dialect takes them."""
+    """The values of each departure, in the form of --dialect."""
     return {name: tuple(map(shown, values)) for name, values in CHOICES.items()}
 
 
@@ -191,12 +191,12 @@ def values_of(dialect: str) -> dict[str, str]:
 
 
 def named_dialects() -> tuple[str, ...]:
-    """The dialects that have a name of their own, the text first."""
+    """The dialects that have a name of their own, KIP-848's text first."""
     return tuple(DIALECTS)
 
 
 def settings() -> dict[str, int | str]:
-    """The settings that `configure` takes, by Kafka's names, with the defaults of this coordinator."""
+    """The settings of `configure`, by Kafka's names, with the defaults of this coordinator."""
     config = Config()
     numbers = {name: getattr(config, field) for name, field in CONFIG_NAMES.items()}
     return {**numbers, ASSIGNORS: ", ".join(CLASS_NAMES.values())}

@@ -12,9 +12,9 @@ from harness.targets.base import Json
 
 
 class PythonProcess:
-    """The methods are those of `harness.targets.members.Process`.
+    """The member; the methods are those of `harness.targets.members.Process`.
 
-    The member's clock moves to its next deadline whenever it must send: when it does is not the model's.
+    The member's clock moves to its next deadline whenever it must send: the model has no times.
     """
 
     def __init__(self, member_id: str, instance_id: str | None, reports_while_revoking: bool) -> None:
@@ -91,7 +91,7 @@ class PythonProcess:
         self._callbacks(but_revocation=True)
 
     def _callbacks(self, but_revocation: bool = False) -> None:
-        """Run callbacks; `but_revocation` leaves one of a revocation running."""
+        """Run callbacks; `but_revocation` leaves the callback of a revocation running."""
         while self._running or self._member.next_callback(self._now_ms) is not None:
             self._running = but_revocation and self._member.must_revoke
             if self._running:

@@ -1,6 +1,7 @@
 """A target whose every operation and answer is written down: the log that `conform validate` reads.
 
-One JSON object a line: an operation of the line protocol (python -m coordinator --help) with its `answer`.
+Each line is one JSON object: an operation of the line protocol (python -m coordinator --help) with its
+`answer`.
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ from harness.targets.waiting import Due, Waited, expect
 
 T = TypeVar("T")
 Note: TypeAlias = Callable[[Json, Json], None]
-"""Takes an operation and its answer."""
+"""A function that takes an operation and its answer."""
 
 
 @contextmanager
 def recorded(target: Target, path: Path) -> Iterator[Target]:
-    """The target, with a log at `path` that is complete line by line, however the run ends."""
+    """The target, with a log at `path` that is complete line by line, at any end of the run."""
     with opened_log(path) as note:
         yield Recording(target, note)
 
 
 @contextmanager
 def opened_log(path: Path) -> Iterator[Note]:
-    """A log, to which each operation is written with its answer at once. ConformError where it cannot be."""
+    """A log, to which each operation is written with its answer at once. ConformError where that is
+    impossible."""
     if not is_stream(path):
         output_folder(path.parent)
     try:
@@ -42,7 +44,7 @@ def opened_log(path: Path) -> Iterator[Note]:
         line = json.dumps({**operation, "answer": answer}, separators=(",", ":")).encode() + b"\n"
         try:
             written = log.write(line)
-            if written < len(line):  # the disk is full: the next write says so
+            if written < len(line):  # the disk is full: the next write reports that
                 log.write(line[written:])
         except OSError as error:
             raise _not_written(path, error) from None
@@ -56,9 +58,10 @@ def _not_written(path: Path, error: OSError) -> ConformError:
 
 
 class Recording:
-    """The methods are those of `harness.targets.base.Target`. `note` is told each operation and its answer.
+    """The recording target; the methods are those of `harness.targets.base.Target`. `note` gets each
+    operation and its answer.
 
-    Reading the target's own log is not written down: no rule is about it.
+    Reading the target's own log is not recorded: no rule is about it.
     """
 
     def __init__(self, target: Target, note: Note) -> None:
@@ -67,7 +70,7 @@ class Recording:
         self._note = note
 
     def hello(self) -> Capabilities:
-        """Written down: the dialect, the operations, and what is not shown."""
+        """Written down: the dialect, the operations, and the hidden parts."""
         return self._do({"op": "hello"}, self._target.hello)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
@@ -144,11 +147,11 @@ class Recording:
         return self._do({"op": "background"}, self._target.background)
 
     def expect(self, due: Sequence[Due]) -> Waited | None:
-        """Tell the target, if it waits. Nothing is written down."""
+        """Tell the target, if it waits. Nothing is recorded."""
         return expect(self._target, due)
 
     def as_sent(self, operation: Json) -> Json:
-        """As the target sent it."""
+        """The operation in the target's sent form."""
         return as_sent(self._target, operation)
 
     def close(self) -> None:
@@ -166,7 +169,7 @@ class Recording:
 
 
 def _answer(result: object) -> Json:
-    """As the line protocol has it, without what is not there."""
+    """The answer in the line protocol's form, without missing fields."""
     if isinstance(result, Answer):
         parts: Json = {"body": result.body, "group": result.group}
         parts |= {"fired": list(result.fired) or None, "completed": list(result.completed) or None}

@@ -1,6 +1,6 @@
 """`stdio:COMMAND`: a coordinator in any language, as a program that speaks the line protocol.
 
-A caller that knows the next operations may have them written ahead (`Ahead`): the program works on it while
+A caller that knows the next operations may have them written ahead (`Ahead`): the program works on them while
 earlier answers are read, and one write carries many operations.
 """
 
@@ -19,17 +19,17 @@ from harness.targets.base import Answer, Assignments, Capabilities, Json, Refuse
 from harness.targets.program import Lines, Program, shown
 
 TIMEOUT_S: Final = 60.0
-"""How long an answer may take; the first one waits for the program to start, too."""
+"""The time that an answer may take; the first one includes the start of the program."""
 WINDOW: Final = 128
-"""No step is written ahead while so many operations wait for their answers: what a target works on in vain
-after a difference, and what is kept in memory for one that does not read, stays small."""
+"""The number of unanswered operations at which no more step is written ahead: this limits the vain work of a
+target after a difference, and the memory for a target that does not read."""
 _dumps: Final = json.JSONEncoder(separators=(",", ":")).encode
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
 def _encoded(operation: Json) -> bytes:
-    """An operation as a line of ASCII, as `json` writes it, faster where it can be."""
+    """An operation as a line of ASCII, as `json` writes it, with a faster library where that can."""
     try:
         line = _encode(operation)
     except (TypeError, ValueError, OverflowError):  # as for half of a surrogate pair, or a large number
@@ -38,7 +38,8 @@ def _encoded(operation: Json) -> bytes:
 
 
 def _decoded(line: bytes) -> Any:
-    """A line of JSON, as `json` reads it, faster where it can be. ValueError if it is none."""
+    """A line of JSON, as `json` reads it, with a faster library where that can. ValueError if it is
+    malformed."""
     try:
         return _decode(line)
     except msgspec.MsgspecError:  # as for half of a surrogate pair
@@ -115,7 +116,7 @@ class Operations(ABC):
 
     @abstractmethod
     def _ask(self, operation: Json) -> Json:
-        """The answer to an operation; Refused if that says so."""
+        """The answer to an operation; Refused if the answer is a refusal."""
 
     @abstractmethod
     def _part(self, operation: Json, name: str, kind: type) -> Any:
@@ -127,16 +128,16 @@ class Operations(ABC):
 
 
 class StdioTarget(Operations):
-    """A subprocess; the methods are those of `harness.targets.base.Target`. Nothing is ever asked twice.
+    """A subprocess; the methods are those of `harness.targets.base.Target`. No operation is ever sent twice.
 
     A program that has neither `load` nor `fresh` is ended and started again for a load of nothing, and
-    configured as before: `fresh`. `heard` keeps operations with their answers where a list is put there.
+    configured as before: `fresh`. `heard` keeps operations with their answers if it is set to a list.
     """
 
     def __init__(
         self, command: str | Sequence[str], timeout_s: float = TIMEOUT_S, name: str | None = None
     ) -> None:
-        """`command` is one as a shell reads it, or the words of one; `name` is the target's."""
+        """Start the program. `command` is a command line of a shell, or its words; `name` is the target's."""
         self.name = name or f"stdio:{command}"
         self._command = command
         self._timeout_s = timeout_s
@@ -191,7 +192,7 @@ class StdioTarget(Operations):
         self._settings = {**self._settings, **settings}
 
     def line(self, line: str) -> Json:
-        """The answer to one line, whatever it says; Refused as for any operation."""
+        """The answer to one line with any content; Refused as for any operation."""
         return self._exchange(line.encode(), "a line")
 
     def writer(self) -> Ahead | None:
@@ -236,7 +237,7 @@ class StdioTarget(Operations):
         return self._answer(name)
 
     def _answer(self, name: str) -> Json:
-        """The answer to the oldest operation that has none yet; Refused if that says so."""
+        """The answer to the oldest operation without one; Refused if the answer is a refusal."""
         line = self._program.read(name)
         try:
             answer = _decoded(line)
@@ -256,10 +257,10 @@ class StdioTarget(Operations):
         self._ahead.append(operation)
 
     def _discard(self) -> None:
-        """Let the program do what was written ahead, and forget the answers.
+        """Let the program do the operations that were written ahead, and discard the answers.
 
-        Where it ends or stays silent meanwhile it is started anew: asked one operation at a time it would
-        not have been asked for these.
+        Where it ends or stays silent meanwhile it is started anew: one operation at a time, it would not have
+        got these.
         """
         try:
             while self._ahead:
@@ -276,7 +277,7 @@ class StdioTarget(Operations):
 
 
 class Ahead(Operations):
-    """Writes what its target is going to be asked, in that order; the methods are those of `Writer`."""
+    """A writer of the coming operations, in their order; the methods are those of `Writer`."""
 
     def __init__(self, target: StdioTarget) -> None:
         self._target = target
@@ -284,26 +285,26 @@ class Ahead(Operations):
 
     @property
     def full(self) -> bool:
-        """Tell if as many operations are underway as may be."""
+        """Tell if the most operations are under way."""
         return len(self._target._ahead) >= WINDOW
 
     @property
     def underway(self) -> int:
-        """How many operations were written and are not answered."""
+        """The number of written operations without an answer."""
         return len(self._target._ahead)
 
     @property
     def waits(self) -> bool:
-        """Never: nothing that it writes depends on an answer."""
+        """False: no written operation depends on an answer."""
         return False
 
     @property
     def loads(self) -> bool:
-        """Always, where the target has the operation."""
+        """True, where the target has the operation."""
         return True
 
     def discard(self) -> None:
-        """Forget the answers to all that was written."""
+        """Discard the answers to all written operations."""
         self._target._discard()
 
     def hello(self) -> Capabilities:

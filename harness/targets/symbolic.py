@@ -1,8 +1,9 @@
-"""Member ids for targets that make their own: the spec's ids, bound to the target's as they are learned.
+"""Member ids for targets that make their own: the specification's ids, bound to the target's when they are
+learned.
 
-A target with the operation `ids` needs none of this. Without it, the id of a member that joins without one
-is known only from the answer to its join (H1). Here every id that goes to the target or comes back is
-translated, so that everything else sees the ids of the spec.
+A target with the operation `ids` needs none of this. Without it, the id of a member that joins without one is
+known only from the answer to its join (H1). Here every id to or from the target is translated, so that all
+other code sees the specification's ids.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from harness.targets.waiting import NO_ID, Due, NotWaited, Waited, expect
 
 
 class SymbolicIds:
-    """Wrapper of a target, by the member ids of the spec; the methods are those of `Target`.
+    """A wrapper of a target that translates member ids; the methods are those of `Target`.
 
-    A scripted target assignment may name a member that joins only with the next request: the target is given
-    "" for it, as that request has no member id either.
+    A scripted target assignment may name a member that joins only with the next request: the target gets ""
+    for it, as that request has no member id either.
     """
 
     _reads = True
@@ -41,7 +42,7 @@ class SymbolicIds:
         self._theirs: dict[str, str] = {}
         self._ours: dict[str, str] = {}
         self._joining: dict[str, str] = {}
-        """Joins without a member id that wait: the request's id, by that of the member in the spec."""
+        """Waiting joins without a member id: the request's id, by that of the member in the specification."""
 
     @property
     def name(self) -> str:
@@ -54,7 +55,7 @@ class SymbolicIds:
         return replace(known, controls=known.controls | {"ids"})
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
-        """Send one request; the answer to a join without member id binds the id that it gives."""
+        """Send one request; the answer to a join without member id binds the id in it."""
         sent = self._sent(body)
         if not self._joining.keys().isdisjoint(_named(body)):
             raise NotWaited(self.name, NO_ID)
@@ -95,7 +96,7 @@ class SymbolicIds:
         return [self._record(record) for record in self._target.records(since)]
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """Replace the state: ids that are loaded are the spec's, so all bindings are forgotten."""
+        """Replace the state: loaded ids are the specification's, so all bindings are forgotten."""
         self._following.clear()
         self._joining.clear()
         self._theirs.clear()
@@ -107,7 +108,7 @@ class SymbolicIds:
         return self._translated(self._target.restart(keep))
 
     def ids(self, following: Sequence[str]) -> None:
-        """The spec's ids of the next members that join without one."""
+        """Set the specification's ids of the next members that join without one."""
         self._following.extend(following)
 
     def configure(self, settings: Json) -> None:
@@ -171,14 +172,15 @@ class SymbolicIds:
         )
 
     def _sent(self, body: Json) -> Json:
-        """A body by the target's ids: its own member, and those that a request of a classic group names."""
+        """A body with the target's ids: of its own member, and of those that a request of a classic group
+        names."""
         sent = {**body, "memberId": self._their(body["memberId"])} if body.get("memberId") else dict(body)
         for name in _NAMING & sent.keys():
             sent[name] = [{**one, "memberId": self._their(one["memberId"])} for one in sent[name]]
         return sent
 
     def _shown(self, value: Any) -> Any:
-        """A value that a target shows, with our ids wherever it names a member."""
+        """A value of the target, with the specification's ids wherever it names a member."""
         if isinstance(value, str):
             return self._our(value)
         if isinstance(value, dict):
@@ -193,7 +195,7 @@ class SymbolicIds:
         return shown
 
     def _group(self, group: Json) -> Json:
-        """Translated, and sorted by the ids that one sees now."""
+        """A group, translated, and sorted by the translated ids."""
         shown: Json = self._shown(group)
         for name, key in (("members", _member_id), ("pending", str), ("timers", _place)):
             if isinstance(shown.get(name), list):
@@ -224,15 +226,15 @@ class SymbolicWriter(SymbolicIds):
 
     @property
     def waits(self) -> bool:
-        """While an id is not bound. Ids that nobody has taken once all is answered, as after a join that
-        was refused, stay here, too."""
+        """Tell if an id is not bound. Ids that no member has taken once all is answered, as after a refused
+        join, stay here, too."""
         if not self.underway:
             self._following = list(self._reading._following)
         return bool(self._following and self.underway)
 
     @property
     def loads(self) -> bool:
-        """Never: a load forgets the ids by which the answers that are due are read."""
+        """False: a load forgets the ids by which the pending answers are read."""
         return False
 
     def discard(self) -> None:

@@ -1,6 +1,6 @@
 """`tcp:HOST:PORT`: a coordinator inside a server that speaks the line protocol on a connection.
 
-Each connection has a coordinator of its own, as each start of a program has one. So a target that has neither
+Each connection has a coordinator of its own, as each start of a program has. So a target that has neither
 `load` nor `fresh` is made new by another connection.
 """
 
@@ -16,8 +16,8 @@ from harness.targets.stdio import TIMEOUT_S, StdioTarget
 
 
 class TcpTarget(StdioTarget):
-    """A server; the methods are those of `harness.targets.base.Target`. ConformError: exit 2 for an address
-    that is none, 3 for a server that is not there."""
+    """A server; the methods are those of `harness.targets.base.Target`. ConformError: exit 2 for a malformed
+    address, 3 for a server that is not there."""
 
     def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
         super().__init__(address, timeout_s, f"tcp:{address}")

@@ -1,4 +1,4 @@
-"""Timers that run out in real time: what a trace says of them to a target that can only wait."""
+"""Timers that run out in real time: the data of a trace for a target that can only wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOO_SLOW: Final = "a longer group.initial.rebalance.delay.ms of the broker"
 PROLONGED: Final = "an initial delay that is prolonged no more, which a broker's rebalance time-out decides"
 NO_ID: Final = "the member id that a join has made while it waits"
 REASONS: Final = frozenset({NO_TIME, NO_TIMER, ANOTHER_FIRST, TOO_SLOW, PROLONGED, NO_ID})
-"""The lack for which a timer was not waited for."""
+"""The reasons for which a timer was not waited for."""
 
 
 class Due(NamedTuple):
@@ -30,7 +30,7 @@ class Due(NamedTuple):
 
 
 class NotWaited(ConformError):
-    """A timer was not waited for: nothing is wrong, but what follows cannot be judged. `reason` is one of
+    """A timer was not waited for: nothing is wrong, but later steps cannot be judged. `reason` is one of
     `REASONS`."""
 
     def __init__(self, target: str, reason: str) -> None:
@@ -40,8 +40,8 @@ class NotWaited(ConformError):
 
 @dataclass(slots=True)
 class Waited:
-    """The time that was spent on waiting, of the `budget_s` that there was: for so many `timers`. `note` says
-    what the broker did not allow, "" for nothing."""
+    """The time that was spent on waiting, of the given `budget_s`: for so many `timers`. `note` names a thing
+    that the broker did not allow, "" for none."""
 
     budget_s: float
     spent_s: float = 0.0
@@ -55,8 +55,8 @@ class Waiter(Protocol):
     make those short and leave others long."""
 
     def expect(self, due: Sequence[Due]) -> Waited | None:
-        """The timers of the trace that begins with the next load. None where there is no waiting at all;
-        else what was waited, which goes on counting."""
+        """The timers of the trace that begins with the next load. None for a target that does not wait; else
+        the waited time, which goes on counting."""
 
 
 def expect(target: Target, due: Sequence[Due]) -> Waited | None:

@@ -1,1 +1,2 @@
-"""Is a recorded run of a coordinator a behaviour of the specification? (`conform validate`)"""
+"""Validation of recorded runs: is a run of a coordinator a behaviour of the specification? (`conform
+validate`)"""

@@ -1,7 +1,8 @@
-"""A log of operations and answers, line by line: what is the same for all kinds of groups.
+"""A log of operations and answers, line by line: the common part of all kinds of groups.
 
-A log is what `harness.targets.recording` writes, or any program: one JSON object a line, an operation of the
-line protocol with its `answer`. Parts of an answer may be missing: what was not observed is not compared.
+`harness.targets.recording` writes such logs, and so may any program: one JSON object on a line, an operation
+of the line protocol with its `answer`. Parts of an answer may be missing: parts that were not observed are
+not compared.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from harness.validate.topics import Topics
 
 ERRORS: Final = {code: name for name, code in wire.ERROR_CODES.items()}
 NOT_THERE: Final = frozenset({14, 15, 16})
-"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: what was asked of no coordinator,
-or of one whose log took no records, changes nothing (H5, P3)."""
+"""COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR: a request to no coordinator, or
+to one whose log took no records, changes nothing (H5, P3)."""
 
 FIELDS: Final = {
     str: ("memberId", "instanceId", "subscribedTopicRegex", "serverAssignor"),
@@ -33,8 +34,8 @@ FIELDS: Final = {
 
 
 class LogReader(ABC, Generic[R]):
-    """Reads a log line by line. `_run` is the run that goes on, `_lost` why there is none. `line` makes
-    lines, and `timers` names the actions of timers."""
+    """A reader of a log, line by line. `_run` is the present run, `_lost` the reason why there is none.
+    `line` makes lines, and `timers` names the actions of timers."""
 
     line: Callable[..., Any]
     timers: Mapping[str, str]
@@ -50,8 +51,8 @@ class LogReader(ABC, Generic[R]):
         self._size = int(wire.DEFAULTS[wire.MAX_SIZE])
 
     def whole(self) -> Recorded[R]:
-        """Read all of it. ConformError (exit 2) with the line for what is no log, and for one in which
-        nothing can be judged."""
+        """Read the whole log. ConformError (exit 2) with the line where the log is malformed, and for one in
+        which nothing can be judged."""
         for number, content in lines_of(self._path):
             try:
                 self.read(number, content)
@@ -96,7 +97,7 @@ class LogReader(ABC, Generic[R]):
         self._timed = "advance" in answer.get("controls", ())
 
     def _load(self, number: int, content: Json, answer: Json) -> None:
-        """A new coordinator; one with a state is none that a behaviour begins with."""
+        """A new coordinator; no behaviour begins with one that has a state."""
         self._run = None
         self._lost = "after a load of a state" if content["records"] else ""
         self._topics = Topics(content.get("topics", ()))
@@ -106,7 +107,8 @@ class LogReader(ABC, Generic[R]):
             self._end("after another commit mode")
 
     def _refuses(self, number: int, content: Json, answer: Json) -> None:
-        """H5, D5: the modules that follow a run have a coordinator that looks at every request."""
+        """H5, D5: tell if the coordinator refuses requests; the modules that follow a run have one that reads
+        every request."""
         if content.get("denied") or content.get("state", "active") != "active":
             self._end("after a coordinator or rights that refuse all requests (H5)")
 
@@ -131,14 +133,14 @@ class LogReader(ABC, Generic[R]):
 
     @abstractmethod
     def _seen(self, answer: Json) -> Any:
-        """The group as an answer shows it; None where it does not."""
+        """The group in an answer; None where the answer does not show it."""
 
     def _complete(self, line: Any, answer: Json | None) -> None:
         """Put the answer into a line; None for a step before the last one of an operation."""
         line.seen = self._seen(answer or {})
 
     def _add(self, line: Any, answer: Json | None) -> None:
-        """A line goes to the run, and begins one where there is none."""
+        """Add a line to the run, or begin a run with it where there is none."""
         if self._lost:
             self._found.left_out[self._lost] += 1
             return
@@ -153,7 +155,7 @@ class LogReader(ABC, Generic[R]):
         self._add(self.line(number, content, "FailOver"), answer)
 
     def _fired(self, number: int, content: Json, answer: Json) -> None:
-        """The clock went on, or one timer was fired."""
+        """Note that the clock moved, or that one timer was fired."""
         timers = [timer for timer in answer.get("fired", ()) if timer["group"] == self._found.group]
         for timer in timers:
             does = "" if self._lost else self._action_of(timer["timer"])
@@ -164,12 +166,12 @@ class LogReader(ABC, Generic[R]):
         return self.timers[timer]
 
     def _describe(self, number: int, content: Json, answer: Json) -> None:
-        """A group, as it is after the last step."""
+        """Note a group, in its state after the last step."""
         if content["group"] == self._found.group and self._run and self._run.lines:
             self._look(self._run.lines[-1], answer)
 
     def _look(self, line: Any, answer: Json) -> None:
-        """The group after a line, where it was not seen before."""
+        """Note the group after a line that did not show it before."""
         line.seen = line.seen or self._seen(answer)
 
     def _configure(self, number: int, content: Json, answer: Json) -> None:
@@ -180,16 +182,16 @@ class LogReader(ABC, Generic[R]):
         """The next target assignment."""
 
     def _change_topics(self, number: int, content: Json, answer: Json) -> None:
-        """The topics, of which not every kind of group knows."""
+        """The topics, which not every kind of group knows."""
 
     def _ids(self, number: int, content: Json, answer: Json) -> None:
-        """The next member ids: the answers have them."""
+        """Note the next member ids: the answers have them."""
 
     def _end(self, reason: str) -> None:
         self._run, self._lost = None, reason
 
     def _deleted(self, body: Json) -> bool:
-        """D1: whether the group is gone; that may have been its offsets alone, which no run has."""
+        """D1: tell if the group is gone; only its offsets may have been deleted, which no run has."""
         return any(
             result["groupId"] == self._found.group and not result["errorCode"]
             for result in body.get("results", ())
@@ -200,12 +202,12 @@ class LogReader(ABC, Generic[R]):
 
 
 def members_hidden(hidden: Collection[str]) -> frozenset[str]:
-    """The fields of members among what is hidden."""
+    """The hidden fields of members."""
     return frozenset(name.removeprefix("members.") for name in hidden if name.startswith("members."))
 
 
 def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
-    """The lines of a log with their numbers. ConformError (exit 2) for one that is no JSON."""
+    """The lines of a log with their numbers. ConformError (exit 2) for a line that is no JSON."""
     lines = []
     for number, text in enumerate(read_text(path, "The log").splitlines(), start=1):
         if text.strip():
@@ -217,7 +219,7 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
 
 
 def check_types(body: Json) -> None:
-    """TypeError for a field that is not of its type: it would be compared with what it can never be."""
+    """TypeError for a field of another type: a comparison could never succeed."""
     for kind, names in FIELDS.items():
         for name in names:
             value = body.get(name)

@@ -1,4 +1,4 @@
-"""The part of validation that one kind of group has of its own, beside reading its log."""
+"""The part of validation in which kinds of groups differ, beside reading their logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.values import State
 
 class AnyLine(Protocol):
     """One step of a run: `number` is that of the line in the log, `content` is the line, `does` the action of
-    an event, or what says that the line is a request."""
+    an event, or the name for a request."""
 
     @property
     def number(self) -> int: ...
@@ -31,7 +31,7 @@ class AnyLine(Protocol):
     def does(self) -> str: ...
     @property
     def observed(self) -> bool:
-        """Tell if anything of it was answered or seen."""
+        """Tell if the line has any answer or observation."""
 
 
 class Observed:
@@ -48,7 +48,8 @@ class Observed:
 
 
 class AnyRun(Protocol):
-    """From a new coordinator to the next one, or to what the specification has no words for: a dataclass."""
+    """The steps from a new coordinator to the next one, or to an operation that the specification does not
+    have: a dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -56,7 +57,7 @@ class AnyRun(Protocol):
     def lines(self) -> list[Any]: ...
     @property
     def constant(self) -> tuple[Any, ...]:
-        """Runs of one module have the same one."""
+        """The constants, which runs of one module share."""
 
 
 class AnyStep(Protocol):
@@ -84,13 +85,13 @@ S = TypeVar("S", bound=AnyState)
 
 
 class Recording(ABC, Generic[R, S]):
-    """`module` is the one that a log is rendered over."""
+    """The validation of a kind; `module` is the one over which a log is rendered."""
 
     module: ClassVar[str]
 
     def check(self, run: R) -> None:
-        """ConformError (exit 2) at once for what the engine would say after a minute. By default nothing is
-        too much: no model chooses."""
+        """ConformError (exit 2) at once for an error that the engine would report after a minute. By default
+        there is none: no model chooses."""
         return
 
     @abstractmethod
@@ -98,7 +99,7 @@ class Recording(ABC, Generic[R, S]):
         """Write the modules and their configuration into a folder. The runs have one constant."""
 
     def failed(self, log: str) -> ConformError | None:
-        """Meaning of the engine's log where it failed; None where it says it itself."""
+        """The meaning of the engine's log where it failed; None where the log is clear itself."""
         return None
 
     @abstractmethod
@@ -107,24 +108,24 @@ class Recording(ABC, Generic[R, S]):
 
     @abstractmethod
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
-        """Tell if a step is the line, but for what was observed: otherwise it was enabled, too."""
+        """Tell if a step is the line, without its observations: if not, the step was another enabled one."""
 
     @abstractmethod
     def differences(self, run: R, line: AnyLine, state: S) -> Iterator[Difference]:
-        """Places where a step of the specification is not what was recorded, in the specification's terms."""
+        """Places where a step of the specification differs from the record, in the specification's terms."""
 
     def constants(self, run: R) -> Json:
-        """Constants of its model that replaying the behaviour of a run has to know, beside the dialect."""
+        """Constants of its model that a replay of the run's behaviour needs, beside the dialect."""
         return {}
 
     def explained(self, run: R, fits: int) -> R | None:
-        """The run, with all that is reported of the line after the first `fits`. None where the first
+        """The run, with all reported facts about the line after the first `fits`. None where the first
         exploration left nothing out."""
         return None
 
     def unseen(self, run: R, fits: int) -> R | None:
-        """The run as far as it fits, and the next line as if nothing of it were seen: what else could be
-        there. None where that is too much, and by default, as every line has a step."""
+        """The run as far as it fits, and the next line without its observations, to show the possible steps.
+        None where that is too much, and by default, as every line has a step."""
         return None
 
 
@@ -162,7 +163,7 @@ OWN: Final = ("run", "at", "due", "beyond", "kafkaTold")
 
 
 def trace_of(states: Sequence[State], constants: Json | None = None) -> Trace:
-    """Some states of a dump, as the open instance has them, with those constants in #meta."""
+    """Some states of a dump, in the open instance's form, with those constants in #meta."""
     variables = tuple(name for name in states[0] if name not in OWN)
     return Trace(
         {"description": "A recorded run", **({"constants": constants} if constants else {})},
@@ -178,7 +179,7 @@ def differ(path: str, expected: object, got: object) -> Iterator[Difference]:
 
 
 def shown_differ(who: str, expected: object, seen: Seen) -> Iterator[Difference]:
-    """The differences in what a target has shown of a record."""
+    """The differences in a record's fields that a target has shown."""
     for name, got in seen.items():
         yield from differ(f"{who}.{name}", getattr(expected, name), got)
 

@@ -24,7 +24,7 @@ from harness.values import State
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """A step that the specification has where a line does not fit: why it is not the line."""
+    """A step of the specification where a line does not fit, with its differences from the line."""
 
     action: str
     branch: str
@@ -34,8 +34,8 @@ class Instead:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """The line after the longest prefix that is a behaviour: what the specification does with it, the nearest
-    first, and what else was enabled there."""
+    """The line after the longest prefix that is a behaviour: the specification's steps for it, the nearest
+    first, and the other steps that were enabled there."""
 
     line: AnyLine
     instead: Sequence[Instead]
@@ -45,7 +45,7 @@ class Misfit:
 @dataclass(frozen=True, slots=True)
 class Validated(Generic[R]):
     """One run: of its lines the first `fits` are a behaviour, `trace`. `misfit` is None if all are, or if the
-    specification says nothing of the next one."""
+    specification has no word about the next one."""
 
     run: R
     fits: int
@@ -55,7 +55,7 @@ class Validated(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Validation(Generic[R]):
-    """All runs of a log, with the engine and the hash of the specification that said so."""
+    """All runs of a log, with the engine and the hash of the specification of this verdict."""
 
     recorded: Recorded[R]
     runs: Sequence[Validated[R]]
@@ -64,21 +64,21 @@ class Validation(Generic[R]):
 
     @property
     def holds(self) -> bool:
-        """Is every run a behaviour?"""
+        """Tell if every run is a behaviour."""
         return all(run.misfit is None for run in self.runs)
 
 
 def validate(
     recorded: Recorded[R], dialect: str, spec: Path, limits: Limits, progress: Progress = silent
 ) -> Validation[R]:
-    """Follow every run of a log. ConformError: exit 2 without a specification, or if that says nothing of any
+    """Follow every run of a log. ConformError: exit 2 without a specification, or if it has no word about any
     line, 3 if TLC fails."""
     return _Validator(recorded.kind, dialect, spec, limits).validate(recorded, progress)
 
 
 @dataclass(frozen=True, slots=True)
 class _Validator(Generic[R, S]):
-    """Follows runs of one kind of group in a dialect, on the specification in a folder."""
+    """A class that follows runs of one kind of group in a dialect, on the specification in a folder."""
 
     kind: Recording[R, S]
     dialect: str
@@ -108,8 +108,8 @@ class _Validator(Generic[R, S]):
         return Validation(kept, some, f"TLC {VERSION}", digest)
 
     def _explained(self, validated: Validated[R]) -> Validated[R]:
-        """A misfit with what else was enabled, and, where the specification has nothing at all instead, with
-        what it has where less was seen."""
+        """A misfit with the other enabled steps, and, where the specification has no step at all, with its
+        steps for fewer observations."""
         if validated.misfit is None:
             return validated
         if (closer := self.kind.explained(validated.run, validated.fits)) is not None:
@@ -149,7 +149,8 @@ class _Validator(Generic[R, S]):
     def _judged(
         self, runs: Sequence[R], graph: nx.MultiDiGraph, line: AnyLine | None = None
     ) -> Iterator[Validated[R]]:
-        """`line` is what the line that does not fit is compared with, if that is another one."""
+        """The result of a run; `line` is the one with which the line that does not fit is compared, if that
+        is another one."""
         starts = {graph.nodes[node]["state"]["run"]: node for node in graph.graph["initial"]}
         reached: dict[int, list[int]] = {}
         for node, state in graph.nodes(data="state"):
@@ -186,7 +187,7 @@ class _Validator(Generic[R, S]):
 
 
 def _cut(validated: Validated[R], left_out: Counter[str]) -> Validated[R]:
-    """Without the lines from the first on of which the specification says nothing: these are counted."""
+    """The lines before the first one about which the specification has no word; the others are counted."""
     lines = validated.run.lines
     if validated.misfit is not None or validated.fits == len(lines):
         return validated

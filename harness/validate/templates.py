@@ -1,4 +1,4 @@
-"""Recorded runs as TLA+ modules, with their configuration: what is the same for all kinds of groups."""
+"""Recorded runs as TLA+ modules, with their configuration: the common part of all kinds of groups."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ MODULE: Final = "RecordedRuns"
 
 
 def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) -> tuple[Path, Path]:
-    """Write a log as a module over the one named, and its configuration, into a folder: the paths of both.
+    """Write a log as a module over the named one, and its configuration, into a folder: the paths of both.
 
-    `templates` is what the kind's own begin with: kinds/connect/ has log.tla.j2 and model.cfg.j2 there.
-    The dialect under "spoken", where a kind has one, becomes the operator that its model names.
+    `templates` is the beginning of the names of the kind's own templates: kinds/connect/ has log.tla.j2 and
+    model.cfg.j2 there. The dialect under "spoken", where a kind has one, becomes the operator that its model
+    names.
     """
     spoken = values.get("spoken", "")
     mixed = mix(spoken)
@@ -74,7 +75,7 @@ def _literal(value: Any) -> str:
 
 
 def _several(targets: Mapping[str, frozenset[Partition]]) -> set[Partition]:
-    """The partitions that several members own."""
+    """The partitions with several owners."""
     owned = Counter(partition for partitions in targets.values() for partition in partitions)
     return {partition for partition, owners in owned.items() if owners > 1}
 
@@ -84,5 +85,5 @@ def _option(partitions: Any) -> str:
 
 
 def protocol_of(text: str) -> str:
-    """The protocol that a text of a classic member's subscription is for."""
+    """The protocol of a text in a classic member's subscription."""
     return text.rpartition(" ")[0]

@@ -1,4 +1,4 @@
-"""The topics of a log, as the specification names them; connectors are topics, too."""
+"""The topics of a log, by the specification's names; connectors are topics, too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from harness.targets.base import Json
 
 
 class Change(NamedTuple):
-    """A topic that an operation changed: the action, and how many partitions it has then (-1: deleted)."""
+    """A topic that an operation changed: the action, and its number of partitions afterwards (-1:
+    deleted)."""
 
     does: str
     topic: str
@@ -19,7 +20,7 @@ class Change(NamedTuple):
 
 
 class Topics:
-    """`counts` has the partitions of every topic that there ever was: -1 is a deleted one."""
+    """The topics; `counts` has the partitions of every topic that ever existed: -1 is a deleted one."""
 
     def __init__(self, given: Iterable[Mapping[str, Any]] = ()) -> None:
         self._ids_of: dict[str, str] = {}  # topic id on the wire -> topic of the specification
@@ -33,7 +34,7 @@ class Topics:
         return {topic: count for topic, count in self.counts.items() if count > 0}
 
     def partitions(self, topics: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
-        """[{"topicId", "partitions"}] as the specification has it."""
+        """[{"topicId", "partitions"}] in the specification's form."""
         return frozenset(
             (self._ids_of.setdefault(topic["topicId"], topic["topicId"]), index)
             for topic in topics
@@ -41,15 +42,15 @@ class Topics:
         )
 
     def sizes(self, metadata: Iterable[Mapping[str, Any]]) -> frozenset[Partition]:
-        """[{"topicId", "numPartitions"}] as topics with how many partitions they have."""
+        """[{"topicId", "numPartitions"}] as topics with their numbers of partitions."""
         return frozenset(
             (self._ids_of.setdefault(topic["topicId"], topic["topicId"]), topic["numPartitions"])
             for topic in metadata
         )
 
     def change(self, content: Json) -> list[Change]:
-        """Changes by an operation `topics`, step by step. E1, T2: a topic takes the place of one that has
-        its name."""
+        """Changes by an operation `topics`, step by step. E1, T2: a new topic takes the place of one with its
+        name."""
         changes = [Change("DeleteTopic", self._live(name), -1) for name in content.get("delete", ())]
         changes = [one for one in changes if self.counts.get(one.topic, 0) > 0]
         for given in content.get("upsert", ()):
@@ -65,7 +66,7 @@ class Topics:
         return changes
 
     def _topic_of(self, given: Mapping[str, Any]) -> str:
-        """T2: the second topic of a name is another one."""
+        """The specification's topic of a name and id (T2): the second topic of a name is another one."""
         uuid, name = given["id"], given["name"]
         if uuid not in self._ids_of:
             earlier = sum(wire.topic_name(topic) == name for topic in self._ids_of.values())

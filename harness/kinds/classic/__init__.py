@@ -1,1 +1,1 @@
-"""Traces of classic groups (JoinGroup, SyncGroup): what differs from those of consumer groups."""
+"""Traces of classic groups (JoinGroup, SyncGroup): their differences from those of consumer groups."""

@@ -19,7 +19,8 @@ OWES: Final = "must sync"
 
 
 class ClassicDescriber:
-    """States with the variable `group` of spec/ClassicTypes.tla; ConformError if they are no such states."""
+    """A reader of states with the variable `group` of spec/ClassicTypes.tla; ConformError for other
+    states."""
 
     titles: Sequence[str] = CLASSIC_STATES
     levels: Sequence[str] = (BY_WAITING, BY_MEMBERS, BY_STATE)
@@ -29,7 +30,8 @@ class ClassicDescriber:
         self._read: dict[State, ClassicState] = dict(zip(states, read, strict=True))
 
     def card(self, state: State) -> Card:
-        """Group state, generation, leader; what each member has and waits for, and what its client owns."""
+        """Group state, generation, leader; the assignment of each member, the request that waits, and its
+        client's partitions."""
         group = self._read[state].group
         known = {"leader": group.leader, "protocol": group.protocol}
         led = [f"{name} {value}" for name, value in known.items() if value]
@@ -45,11 +47,11 @@ class ClassicDescriber:
         return Card(group.state, tuple(lines), head if rows else (), tuple(rows))
 
     def notes(self, level: str) -> Sequence[str]:
-        """The words on the nodes say what they mean."""
+        """No notes: the words on the nodes explain themselves."""
         return ()
 
     def key(self, state: State, level: str) -> Key:
-        """The group's state, then what the node says of its members."""
+        """The group's state, then the node's words about its members."""
         group = self._read[state].group
         words = [group.state]
         waits = [_waits(group, name) for name in group.members]
@@ -63,7 +65,7 @@ class ClassicDescriber:
         return tuple(words)
 
     def folded_card(self, key: Key) -> Card:
-        """The group's state, and how many members wait for what."""
+        """The group's state, and the numbers of members by the request that waits."""
         title, *counts = key
         return Card(str(title), tuple(str(item) for item in counts))
 

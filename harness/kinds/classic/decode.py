@@ -29,7 +29,7 @@ class ClassicLoad(KindLoad[ClassicState]):
 
     @property
     def volatile(self) -> Json:
-        """The state that records do not hold: nearly all, so the group is given as it is described."""
+        """The state that records do not hold: nearly all of it, so the group is given as its description."""
         groups = {wire.GROUP: deepcopy(self.description)} if self.state.group.exists else {}
         return {"clockMs": self.now_ms, "classic": groups}
 
@@ -87,7 +87,7 @@ class ClassicDecoding(Decoding[ClassicState]):
         return CLASSIC_HANDLERS[after.step.action](before, after)
 
     def expected(self, before: ClassicState, after: ClassicState, now_ms: int) -> Expected:
-        """The response and the events that the step of the trace names."""
+        """The response and the events that the trace's step names."""
         spec = after.step
         drawn = spec.action == "JoinGroup" and not spec.request.member and spec.branch != "refused"
         return Expected(

@@ -5,7 +5,7 @@ from typing import Final
 from harness.kinds.description import Kind
 
 DELAY: Final = "group.initial.rebalance.delay.ms"
-"""The configuration of how long a new group waits for further members (C1)."""
+"""The configuration of the time that a new group waits for further members (C1)."""
 REQUIREMENTS: Final = {
     "JoinGroup": ("C1",),
     "SyncGroup": ("C1",),

@@ -1,4 +1,5 @@
-"""Expected answers and states after a step of a classic group, from the spec's states alone."""
+"""Expected answers and states after a step of a classic group, computed only from the specification's
+states."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _NO_GROUP = Group(epoch=0, assignment_epoch=0, targets={}, metadata={}, members=
 
 
 def response(exists: bool, step: ClassicSpecStep) -> Json | None:
-    """The body of the response to a step's own request; None while it waits. `exists` says whether there was
-    a group before."""
+    """The body of the response to a step's own request; None while the request waits. `exists` tells if there
+    was a group before."""
     if not step.response.error:
         return None
     if step.action == "OffsetCommit":
@@ -114,9 +115,10 @@ def _member(name: str, member: ClassicMember) -> Json:
 
 @dataclass
 class ClassicTimers:
-    """Which timers are armed until when, in milliseconds of the replay's clock: (timer, member) -> deadline.
+    """The armed timers with their deadlines, in milliseconds of the replay's clock: (timer, member) ->
+    deadline.
 
-    Which are armed the state says; a step starts some anew, and the others go on.
+    The state decides which timers are armed; a step starts some anew, and the others go on.
     """
 
     delay_ms: int
@@ -124,7 +126,7 @@ class ClassicTimers:
     deadlines: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def start(self, group: ClassicGroup, now_ms: int) -> list[Json]:
-        """Arm all at full length, as a new coordinator does (P2)."""
+        """Arm all timers at full length, as a new coordinator does (P2)."""
         anew = {("group", ""): wire.EMPTY_RETENTION_MS, ("join", ""): self._barrier_ms(group)}
         anew["sync", ""] = wire.REBALANCE_TIMEOUT_MS
         for name in (*group.members, *group.pending):
@@ -155,7 +157,7 @@ class ClassicTimers:
         return self.delay_ms if group.initial else wire.REBALANCE_TIMEOUT_MS
 
     def _anew(self, before: ClassicGroup, after: ClassicState) -> dict[tuple[str, str], int]:
-        """The timers that a step starts, and how long they run."""
+        """The timers that a step starts, and their lengths."""
         step, group = after.step, after.group
         anew: dict[tuple[str, str], int] = {}
         if group.state != before.state:
@@ -172,8 +174,8 @@ class ClassicTimers:
         return anew
 
     def _sessions(self, before: ClassicGroup, after: ClassicState) -> set[str]:
-        """H8: whose session starts anew: who is made an id, is in a new generation, is answered a SyncGroup
-        or a Heartbeat, or returns."""
+        """H8: the members whose session starts anew: a member that gets an id, is in a new generation, gets
+        the answer to a SyncGroup or a Heartbeat, or returns."""
         step, group = after.step, after.group
         members = set(group.pending - before.pending)
         if group.generation != before.generation:

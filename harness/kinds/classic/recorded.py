@@ -1,4 +1,4 @@
-"""Recorded runs of classic groups: how they are rendered, and what is compared."""
+"""Recorded runs of classic groups: their rendering, and the compared fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class ClassicRecording(Recording[Run, ClassicState]):
     module = "RecordedClassic"
 
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """KIP-848's text has a generation in the log at once (C2), and Kafka has not."""
+        """Render a run; in KIP-848's text a generation is in the log at once (C2), in Kafka's dialects it is
+        not."""
         tell_leaders(runs)
         values = {
             "kafka": False,
@@ -52,7 +53,7 @@ class ClassicRecording(Recording[Run, ClassicState]):
         return write(folder, self.module, "kinds/classic/", values)
 
     def states(self, dumped: Sequence[State]) -> list[ClassicState]:
-        """The states of the open instance; the answers of a step are all that is due."""
+        """The states of the open instance; the answers of a step are all due ones."""
         states = ClassicReader().read(trace_of(dumped), "The state graph")
         return [
             replace(state, step=replace(state.step, completed=due_answers(raw["due"])))
@@ -64,7 +65,7 @@ class ClassicRecording(Recording[Run, ClassicState]):
         return step.action == line.does
 
     def differences(self, run: Run, line: AnyLine, state: ClassicState) -> Iterator[Difference]:
-        """The response, the answers to what waited, the event and the group."""
+        """The differences of the response, the answers to waiting requests, the event and the group."""
         assert isinstance(line, Line)
         step = state.step
         if line.request is None:
@@ -85,7 +86,7 @@ def due_answers(due: Value) -> tuple[tuple[str, ClassicResponse], ...]:
 def completed_differences(
     step: ClassicSpecStep, completed: Answers | None, words: Words
 ) -> Iterator[Difference]:
-    """The answers to what waited."""
+    """The differences of the answers to waiting requests."""
     if completed is None:
         return
     got = {(member, one.api): one for member, one in completed}
@@ -103,7 +104,7 @@ def _names(answers: Mapping[tuple[str, str], ClassicResponse]) -> list[str]:
 def response_differences(
     path: str, expected: ClassicResponse, got: ClassicResponse, words: Words
 ) -> Iterator[Difference]:
-    """Differences of a response; an error shows little."""
+    """Differences of a response; an error has few fields."""
     if expected.error != got.error or expected.error not in ("", "NONE"):
         yield from differ(f"{path}.error", expected.error or "(waits)", got.error or "(waits)")
         if expected.error == got.error and expected.api == "JoinGroup":
@@ -125,7 +126,7 @@ def response_differences(
 
 
 def group_differences(group: ClassicGroup, seen: SeenGroup, words: Words) -> Iterator[Difference]:
-    """Differences of a group as far as the log shows the group."""
+    """Differences of a group, in the fields that the log shows."""
     yield from differ("group.state", group.state, seen.state)
     if not group.exists or group.state != seen.state:
         return

@@ -1,4 +1,4 @@
-"""A log of a classic group as lines that spec/RecordedClassic.tla has words for.
+"""A log of a classic group as lines for spec/RecordedClassic.tla.
 
 The metadata of members and the assignments of their leader are bytes: a subscription is a set of texts
 "<protocol> <bytes>", an assignment is one partition, of the topic "<bytes>".
@@ -47,7 +47,7 @@ ACTIONS: Final = {
     wire.COMMIT: "OffsetCommit",
 }
 _KNOWN_MEMBER: Final = 4
-"""The version of JoinGroup from which a member without an id is told one first (C1)."""
+"""The version of JoinGroup from which a member without an id first gets an id (C1)."""
 _SKIPS: Final = 9
 """The version of JoinGroup from which a static leader that returns is told to assign nothing (S1)."""
 _UNTIMED: Final = (
@@ -59,11 +59,11 @@ _OTHERS: Final = apis_of_others(CLASSIC)
 GROUP: Final = record_of(ClassicGroup).only("type", "protocol", "leader")
 MEMBER: Final = record_of(ClassicMember)
 Answers = frozenset[tuple[str, ClassicResponse]]
-"""By the member that waited."""
+"""Answers by the member whose request waited."""
 
 
 class Words:
-    """Bytes of members and leaders, which are not read."""
+    """Bytes of members and leaders, which are not parsed."""
 
     def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
         """The subscription that a member names in [{"name", "metadata"}]."""
@@ -74,7 +74,7 @@ class Words:
         return frozenset({(text, 0)}) if text else None
 
     def given(self, assignment: Assignment) -> object:
-        """An assignment as it is shown."""
+        """An assignment in the form of a description."""
         return next(iter(assignment))[0] if assignment else ""
 
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
@@ -84,8 +84,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class SeenGroup:
-    """A group as it was described: `shown` are its type, protocol and leader, `members` those that are in the
-    group, `pending` ids that have not joined."""
+    """A group in its description: `shown` are its type, protocol and leader, `members` those in the group,
+    `pending` ids that have not joined."""
 
     state: str
     generation: int
@@ -121,8 +121,8 @@ def _member_literal(place: str, member: Seen) -> str:
 @dataclass(slots=True)
 class Line:
     """One step, as of a consumer group; `completed` are the answers to requests that waited, None where the
-    next line has them. `waits` names the request where it is answered later. `leader` is who leads
-    by then, or next."""
+    next line has them. `waits` names the request where it is answered later. `leader` is the leader at that
+    time, or the next one."""
 
     number: int
     content: Json
@@ -143,7 +143,8 @@ class Line:
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one. `extensions`: how often the initial delay may be prolonged."""
+    """The steps from a new coordinator to the next one. `extensions`: the number of times that the initial
+    delay may be prolonged."""
 
     extensions: int
     lines: list[Line] = field(default_factory=list)
@@ -155,7 +156,7 @@ class Run:
 
 
 class ClassicLogReader(LogReader[Run]):
-    """Reads a log of a classic group; `line` makes its lines."""
+    """A reader of a log of a classic group; `line` makes its lines."""
 
     line: type[Line] = Line
     timers: Mapping[str, str] = TIMERS
@@ -255,7 +256,7 @@ class ClassicLogReader(LogReader[Run]):
                 self._name(waiting, member["memberId"])
 
     def _name(self, line: Line, member: str) -> None:
-        """A member that joined without an id has got one."""
+        """Take over the id of a member that joined without one."""
         if line.request is not None and not line.request.member and member:
             line.member = member
 
@@ -284,11 +285,11 @@ class ClassicLogReader(LogReader[Run]):
 
 
 _NOTHING: Final = ClassicResponse("", "", "", -1, "", "", "", False, frozenset(), None)
-"""The response to what waits."""
+"""The response to a request that waits."""
 
 
 def tell_leaders(runs: Iterable[Run]) -> None:
-    """Set the leader after each line: the one that this line shows, or the next line that shows one."""
+    """Set the leader after each line: the leader in this line, or in the next line that shows one."""
     for run in runs:
         leader = ""
         for line in reversed(run.lines):
@@ -300,8 +301,8 @@ def tell_leaders(runs: Iterable[Run]) -> None:
 
 
 def _one_answer(answer: Json) -> bool:
-    """Tell if all partitions of a commit were answered in the same way: the model has one, of a topic that
-    there is."""
+    """Tell if all partitions of a commit have the same answer: the model has one partition, of an existing
+    topic."""
     body = answer.get("body") or {"topics": ()}
     codes = {part["errorCode"] for topic in body["topics"] for part in topic["partitions"]}
     return len(codes) == 1 and wire.ERROR_CODES["UNKNOWN_TOPIC_OR_PARTITION"] not in codes

@@ -1,7 +1,7 @@
-"""The records that a step of a classic group must write (P1): GroupMetadata, and what was committed.
+"""The records that a step of a classic group must write (P1): GroupMetadata, and committed offsets.
 
-A group that is new is written before anyone is in it; then each generation as it begins (C2), its assignment,
-and a static member's return. One record has the whole group.
+A new group is written before it has members; then each generation when it begins (C2), its assignment, and a
+static member's return. One record has the whole group.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def written(before: ClassicState, after: ClassicState, now_ms: int) -> list[Json
 
 
 def _saves(before: ClassicState, after: ClassicState) -> bool:
-    """Tell if the group is written: a generation, an assignment, a return, even if nothing of it is new."""
+    """Tell if the group is written: for a generation, an assignment, a return, even if its content is
+    unchanged."""
     step = after.step
     if step.action == "FailOver":
         return False
@@ -42,7 +43,7 @@ def _saves(before: ClassicState, after: ClassicState) -> bool:
 
 
 def whole(state: ClassicState) -> list[Json]:
-    """The records of a state as one log that was never written step by step: what `load` is given."""
+    """The records of a state as one log that was never written step by step: the input of `load`."""
     offsets = [committed_record(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
     return [*offsets, *group_at(state, 0)]
 

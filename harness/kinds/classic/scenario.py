@@ -33,7 +33,7 @@ def _instance(fields: Mapping[str, Field]) -> str:
 
 
 def _join(field: Field) -> str:
-    """A JoinGroup; without its member id it is given the one that is said (MEMBER_ID_REQUIRED)."""
+    """A JoinGroup; without its member id the member gets the named id (MEMBER_ID_REQUIRED)."""
     given = field.fields(("member", "subscription"), ("withoutId", "protocols", "instance"))
     member = tla_text(given["member"].name_text())
     without = "withoutId" in given and given["withoutId"].flag()
@@ -51,7 +51,7 @@ def _join(field: Field) -> str:
 
 
 def _sync(field: Field) -> str:
-    """A SyncGroup: a leader's has an assignment for each member that is named."""
+    """A SyncGroup: a leader's has an assignment for each named member."""
     fields = field.fields(("member", "generation"), ("assignments", "instance"))
     given = fields["assignments"].mapping() if "assignments" in fields else {}
     cases = tla_cases("m", {name: f"{{{tla_partitions(one.partitions())}}}" for name, one in given.items()})
@@ -77,7 +77,7 @@ def _of_generation(given: Mapping[str, Field], others: Mapping[str, str]) -> str
 
 
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
-    """No group yet; or a Stable one, whose members subscribe to the topics and are assigned some."""
+    """No group yet; or a Stable one, whose members subscribe to the topics and have assignments."""
     rest = "offsets = [p \\in Partitions |-> -1] /\\ step = NoClassicStep"
     if field is None:
         return f"group = NoClassicGroup /\\ {rest}"

@@ -1,7 +1,7 @@
 """Sequence diagrams of traces of a classic group (spec/ClassicGroups.tla).
 
 A request may wait at the coordinator until a later step answers it. In a closed model
-(spec/ClosedClassic.tla) every answer is on the way, too, until the member takes it.
+(spec/ClosedClassic.tla) every answer is also in flight until the member takes it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CLIENT: Final = {
 def classic_steps(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]]
 ) -> tuple[list[str], list[Step], list[Event]]:
-    """Lanes, rows and what is drawn. ConformError (exit 2) for a trace of another specification."""
+    """Lanes and rows. ConformError (exit 2) for a trace of another specification."""
     states = ClassicReader().read(trace, f"The trace {title}")
     steps = [
         Step(index, state.step.action, state.step.branch, tuple(failing.get(index, ())))
@@ -57,14 +57,14 @@ def classic_steps(
 
 
 class ClassicEvents:
-    """Everything that is drawn of the states of one trace."""
+    """The drawing of the states of one trace."""
 
     def __init__(self, trace: Trace, states: Sequence[ClassicState]) -> None:
         self._raw = trace.states
         self._states = states
         self._closed = {"clients", "responses"} <= set(trace.variables)
         self._sent: dict[str, tuple[int, ClassicResponse]] = {}
-        """Client with an answer on the way -> the step that sent the answer, and the answer."""
+        """Client with an answer in flight -> the step that sent the answer, and the answer."""
 
     def all(self) -> Iterator[Event]:
         yield Shows(0, tuple(classic_changes(None, self._states[0].group)))
@@ -105,7 +105,7 @@ class ClassicEvents:
         yield from answered_late(index, step)
 
     def _on_the_way(self, index: int) -> Iterator[Event]:
-        """The answers of a closed model that set out, and those that no client waits for any more."""
+        """The answers of a closed model that are sent, and those that no client waits for any more."""
         before: Any = as_function(self._raw[index - 1]["responses"])
         after: Any = as_function(self._raw[index]["responses"])
         for member in sorted(after):

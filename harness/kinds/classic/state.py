@@ -1,4 +1,4 @@
-"""The spec's states of classic groups as typed records (spec/ClassicTypes.tla), checked once."""
+"""The specification's states of classic groups as typed records (spec/ClassicTypes.tla), checked once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from harness.replay.contents import Contents
 from harness.values import Value, as_function
 
 Assignment: TypeAlias = frozenset[Partition] | None
-"""The partitions that a member is assigned; None: there are no bytes at all."""
+"""The partitions of a member's assignment; None: there are no bytes at all."""
 
 
 WAITS: Final = replace(TRUTH, name="waits", null=True)
-"""Says whether a request waits: JSON names the request, or has null."""
+"""A flag for a request that waits: JSON names the request, or has null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ClassicMember:
 
     @property
     def waits(self) -> bool:
-        """Tell if a request of it waits."""
+        """Tell if a request of the member waits."""
         return self.joining or self.syncing
 
 
@@ -70,7 +70,7 @@ class Saved:
 
 
 NAME: Final = replace(TEXT, name="name")
-"""A text that JSON has as it is."""
+"""A text that is equal in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ClassicGroup:
 
     @property
     def exists(self) -> bool:
-        """Dead is a group that there is not."""
+        """Tell if the group exists: a Dead one does not."""
         return self.state != "Dead"
 
 
@@ -120,7 +120,7 @@ class ClassicRequest:
     member: str
     instance: str | None
     epoch: Annotated[int, Row(spec="generation")]
-    """The generation: the field of an OffsetCommit has both names."""
+    """The generation, which is called epoch in an OffsetCommit."""
     type: str | None
     protocol: str | None
     protocols: tuple[str, ...]
@@ -130,7 +130,7 @@ class ClassicRequest:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A member as the leader's response to JoinGroup has it."""
+    """A member in the leader's response to JoinGroup."""
 
     member: str
     instance: str
@@ -139,7 +139,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class ClassicResponse:
-    """A response; `error` is "" where there is none, yet or at all."""
+    """A response; `error` is "" where there is none yet, or no error."""
 
     api: str
     error: str
@@ -218,7 +218,7 @@ class ClassicReader:
 
 
 def _topics(raw_offsets: Value) -> dict[str, int]:
-    """Number of partitions that each topic must have, so that everything that may be committed is there."""
+    """The least number of partitions of each topic, so that every partition that a commit may name exists."""
     topics: dict[str, int] = {}
     for topic, index in as_function(raw_offsets):
         topics[topic] = max(topics.get(topic, 0), index + 1)
@@ -239,7 +239,7 @@ def _group(fields: Fields) -> ClassicGroup:
 
 
 def read_response(raw: Value) -> ClassicResponse:
-    """One response, of those on the way in a closed model say. BadField if it is none."""
+    """One response, as of those in flight in a closed model. BadField if the value is none."""
     return record_of(ClassicResponse).read(Fields(raw, "responses"))
 
 

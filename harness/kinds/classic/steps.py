@@ -1,4 +1,4 @@
-"""One handler per action of a classic group: the call that it sends to a target."""
+"""One handler for each action of a classic group: the call that it sends to a target."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from harness.replay.calls import Call, FireTimer, Restart, SendRequest
 from harness.targets.base import Json
 
 ClassicHandler: TypeAlias = Callable[[ClassicState, ClassicState], Call]
-"""From the states before and after a step to its call; ValueError, in words, if they contradict it."""
+"""A function from the states before and after a step to its call; ValueError, in words, if they contradict
+the call."""
 
 CLASSIC_HANDLERS: Final[dict[str, ClassicHandler]] = {}
 """The actions that call the target."""
@@ -30,7 +31,7 @@ CLASSIC_OTHERS: Final = frozenset(
         "Start",  # client processes
         "LoseResponse",  # the network
         "AddPartitions",
-        "DeleteTopic",  # the topics, of which the coordinator of a classic group knows nothing
+        "DeleteTopic",  # topics, of which the coordinator of a classic group knows nothing
     }
 )
 """Actions that the coordinator never sees; the group must not change."""
@@ -63,13 +64,13 @@ def join_group(before: ClassicState, after: ClassicState) -> Call:
 
 @action
 def sync_group(before: ClassicState, after: ClassicState) -> Call:
-    """C1: a member asks for its part of the assignment; a leader brings it."""
+    """C1: a member requests its part of the assignment; a leader sends the assignment."""
     return _request(after, classic.SYNC, classic.sync(after.step.request))
 
 
 @action
 def classic_heartbeat(before: ClassicState, after: ClassicState) -> Call:
-    """C1: a member asks whether to go on."""
+    """C1: a member asks if it must rejoin."""
     return _request(after, classic.HEARTBEAT, classic.heartbeat(after.step.request))
 
 
@@ -81,13 +82,13 @@ def leave_group(before: ClassicState, after: ClassicState) -> Call:
 
 @action
 def offset_commit(before: ClassicState, after: ClassicState) -> Call:
-    """O2: a member of the generation commits, or who is none."""
+    """O2: a member of the generation commits, or a client that is no member."""
     return _request(after, wire.COMMIT, commits.offset_commit(after.step))
 
 
 @action
 def session_timeout(before: ClassicState, after: ClassicState) -> Call:
-    """H8: of a member that does not wait, of one that is new, or of an id that has not joined."""
+    """H8: the session of a member that does not wait, of a new member, or of an id that has not joined."""
     return _fire(before, "session", after.step.member)
 
 
@@ -99,13 +100,13 @@ def join_timeout(before: ClassicState, after: ClassicState) -> Call:
 
 @action
 def sync_timeout(before: ClassicState, after: ClassicState) -> Call:
-    """C1: somebody has not sent a SyncGroup."""
+    """C1: a member has not sent its SyncGroup in time."""
     return _fire(before, "sync", "")
 
 
 @action
 def delete_group(before: ClassicState, after: ClassicState) -> Call:
-    """E5: the group has been empty long enough."""
+    """E5: the group has been empty for the configured time."""
     return _fire(before, "group", "")
 
 

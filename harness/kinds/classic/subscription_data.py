@@ -12,8 +12,8 @@ _Partition: TypeAlias = tuple[str, int]
 
 
 class SubscriptionData(NamedTuple):
-    """A subscription. Where it names no `generation`, nothing is said of what the member owns, either.
-    `user_data` is for the member's assignor (M4), in base64."""
+    """A subscription. Without a `generation` it reports no owned partitions, either. `user_data` is for the
+    member's assignor (M4), in base64."""
 
     topics: frozenset[str]
     owned: frozenset[_Partition] = frozenset()
@@ -22,8 +22,8 @@ class SubscriptionData(NamedTuple):
 
 
 def subscription_data(texts: frozenset[str]) -> SubscriptionData:
-    """A subscription of the spec, in which what is owned, the generation and user data are strings among the
-    topics."""
+    """A subscription of the specification, in which owned partitions, the generation and user data are
+    strings among the topics."""
     generations = [match for text in texts if (match := _GENERATION.fullmatch(text))]
     if not generations:
         return SubscriptionData(texts)
@@ -35,8 +35,8 @@ def subscription_data(texts: frozenset[str]) -> SubscriptionData:
 
 
 class Classic(NamedTuple):
-    """State that the coordinator keeps of a member of the classic protocol, besides (M2): where it is in its
-    rebalance ("prepare", "complete", "stable", and of Kafka "both"), and the last JoinGroup's protocols and
+    """The coordinator's further state of a member of the classic protocol (M2): its phase in the rebalance
+    ("prepare", "complete", "stable", and in Kafka "both"), and the last JoinGroup's protocols and
     subscription."""
 
     phase: str

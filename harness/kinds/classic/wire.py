@@ -1,8 +1,8 @@
 """Forms on the wire for classic groups; the names are those of `harness.replay.wire`.
 
-Subscriptions and assignments travel as bytes of the embedded consumer protocol, which coordinators do not
-read, but to convert a group; in JSON they are base64. Assignments are of version 3, and so are subscriptions
-of members that migrate (spec/Conversions.tla); all other subscriptions are of version 0.
+Subscriptions and assignments travel as bytes of the embedded consumer protocol, which coordinators read only
+to convert a group; in JSON they are base64. Assignments are of version 3, and so are subscriptions of members
+that migrate (spec/Conversions.tla); all other subscriptions are of version 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEARTBEAT: Final = "Heartbeat"
 LEAVE: Final = "LeaveGroup"
 
 NEW_MEMBER_TIMEOUT_MS: Final = 300_000
-"""How long the first JoinGroup of a member may wait."""
+"""The time that the first JoinGroup of a member may wait."""
 _NO_USER_DATA: Final = struct.pack(">i", -1)
 _NO_RACK: Final = struct.pack(">h", -1)
 
@@ -37,7 +37,7 @@ def _text(text: str) -> bytes:
 
 
 def _bytes(base64_text: str) -> bytes:
-    """Some bytes; where there are none, null."""
+    """Some bytes; null where there are none."""
     content = base64.b64decode(base64_text)
     return struct.pack(">i", len(content)) + content if content else _NO_USER_DATA
 
@@ -48,8 +48,8 @@ MIGRATING: Final = 3
 
 @cache
 def subscription(texts: frozenset[str]) -> str:
-    """ConsumerProtocolSubscription, of the topics in `said`. Where that names a generation it is of a member
-    that migrates, and has what the member owns, and what it tells its assignor, too."""
+    """ConsumerProtocolSubscription, of the topics in `said`. A subscription with a generation belongs to a
+    member that migrates, and has its owned partitions and its user data, too."""
     topics, owned, generation, user_data = subscription_data(texts)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))
     content = struct.pack(">i", len(topics)) + names + _bytes(user_data)

@@ -11,7 +11,7 @@ REQUIREMENTS: Final = {
 }
 """The requirements of a step, by its action."""
 WORKER: Final = "worker"
-"""The branch of a step of a Connect group whose action consumer groups have, too."""
+"""The branch of a Connect group's step whose action consumer groups have, too."""
 
 
 def _exercised(action: str, branch: str, error: str) -> tuple[str, ...]:

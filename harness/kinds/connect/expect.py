@@ -1,4 +1,5 @@
-"""Expected answers and states after a step of a Connect group, from the spec's states alone."""
+"""Expected answers and states after a step of a Connect group, computed only from the specification's
+states."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def _heartbeat(after: ConnectState) -> Json:
 
 
 def _prepared_for(before: ConnectState, after: ConnectState) -> Json:
-    """W1, W2: all workers, then those who have gone with what they lost."""
+    """W1, W2: all workers, then those that have gone with their lost work."""
     if after.step.response.error != "NONE":
         return {"groupEpoch": 0, "assignorName": None, "connectors": [], "members": []}
     there = sorted((one for one in after.call.workers if one.epoch >= 0), key=lambda one: one.worker)
@@ -107,7 +108,7 @@ def _member(state: ConnectState, name: str, member: Member) -> Json:
 
 
 def prepared(preparation: Prepared | None) -> Json | None:
-    """The prepared state that an InstallAssignment is compared with."""
+    """The prepared state with which an InstallAssignment is compared."""
     return None if preparation is None else record_of(Prepared).described(preparation, connect.SHOWN)
 
 
@@ -120,7 +121,7 @@ class ConnectTimers:
 
     @staticmethod
     def started(state: ConnectState) -> ConnectTimers:
-        """The timers of a state that a replay starts from, at time 0."""
+        """The timers of the state with which a replay starts, at time 0."""
         timers = ConnectTimers(Timers.started(state.shared))
         timers.assignment_ms = wire.REBALANCE_TIMEOUT_MS if state.due and state.work.chosen else None
         return timers
@@ -128,7 +129,7 @@ class ConnectTimers:
     def follow(self, before: ConnectState, after: ConnectState, now_ms: int) -> list[Json]:
         """Take one step at `now_ms` into account; the armed timers after it, in `describe`'s order."""
         action, shared = after.step.action, after.shared
-        if action in ("PrepareAssignment", "InstallAssignment"):  # no heartbeat: they keep no session
+        if action in ("PrepareAssignment", "InstallAssignment"):  # which keep no session
             shared = replace(shared, step=replace(shared.step, member=""))
         self.shared.follow(before.group, shared, now_ms)
         anew = (

@@ -1,4 +1,4 @@
-"""Recorded runs of Connect groups: how they are rendered, and what is compared."""
+"""Recorded runs of Connect groups: their rendering, and the compared fields."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class ConnectRecording(Recording[Run, ConnectState]):
     module = "RecordedConnect"
 
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """W4: of Connect groups there is the draft alone, whatever dialect consumer groups have."""
+        """Render a run; W4: of Connect groups there is only the draft, whatever dialect consumer groups
+        have."""
         resources = {resource for run in runs for resource in _resources(run)}
         values = {
             "kafka": False,
@@ -98,7 +99,8 @@ def _response(expected: Response, got: Response) -> Iterator[Difference]:
 
 
 def _who(one: PreparedWorker) -> str:
-    """A worker that is back may be told of twice: as it is, and with what it lost."""
+    """A name for each worker of an answer: one that is back may be in it twice, as it is, and with its lost
+    work."""
     return one.worker if one.epoch >= 0 else f"{one.worker}, which has gone"
 
 
@@ -156,7 +158,7 @@ def _workers(line: Line) -> Iterator[str]:
 
 
 def _resources(run: Run) -> Iterator[Partition]:
-    """Every connector and task that a run names."""
+    """Every connector and task in a run."""
     yield from ((name, number) for name, count in run.topics.items() for number in range(count))
     for line in run.lines:
         yield from ((line.topic, number) for number in range(line.partitions))

@@ -1,4 +1,4 @@
-"""A log of a Connect group as lines that spec/RecordedConnect.tla has words for."""
+"""A log of a Connect group as lines for spec/RecordedConnect.tla."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ NOTHING: Final[Resources] = frozenset()
 
 
 def worker_literal(worker: Seen | None = None) -> str:
-    """A worker as spec/RecordedConnect.tla has it; without a worker, of an id that is not in the group."""
+    """A worker in the form of spec/RecordedConnect.tla; without a worker, of an id that is not in the
+    group."""
     seen = {"epoch": NOT_IN_GROUP} if worker is None else worker
     beside = {"epoch": str(seen["epoch"]), "reason": "{}", "target": "{}"}
     if "reason" in seen:
@@ -58,8 +59,8 @@ class SeenPrepared:
 
 @dataclass(frozen=True, slots=True)
 class SeenGroup:
-    """A group as it was described. In `connectors`, ("A", 2) is connector A with one task; `lost` has each
-    resource with the worker that had it; `prepared` is in a tuple, (None,) where nothing is."""
+    """A group in its description. In `connectors`, ("A", 2) is connector A with one task; `lost` has each
+    resource with the worker that had it; `prepared` is in a tuple, (None,) where nothing is prepared."""
 
     state: str | None
     epoch: int
@@ -73,7 +74,7 @@ class SeenGroup:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response of any of the three requests; what another one has is empty."""
+    """A response of any of the three requests; fields of the other requests are empty."""
 
     error: str
     epoch: int = 0
@@ -86,8 +87,8 @@ class Response:
 
 @dataclass(slots=True)
 class Line(Observed):
-    """One step, as of a consumer group; `target` is what an install gives, `twice` what it gives to a second
-    worker, too."""
+    """One step, as of a consumer group; `target` is the target of an install, `twice` the part of it that a
+    second worker is given, too."""
 
     number: int
     content: Json
@@ -106,8 +107,8 @@ class Line(Observed):
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one, as of a consumer group. `versions` are those that the assignors
-    of workers read, where they are not everybody's."""
+    """The steps from a new coordinator to the next one, as of a consumer group. `versions` are those that the
+    assignors of workers read, where they differ from the default."""
 
     topics: Mapping[str, int]
     timed: bool
@@ -117,7 +118,7 @@ class Run:
 
     @property
     def constant(self) -> tuple[Any, ...]:
-        """The constants of the model, which all of its runs share."""
+        """The constants of the model, which are the same in all of its runs."""
         return self.max_size, tuple(sorted(self.versions.items()))
 
 
@@ -169,7 +170,8 @@ class ConnectLogReader(LogReader[Run]):
                 self._run.versions |= _versions(body)
 
     def _not_modelled(self, api: str, body: Json) -> str:
-        """The reason why the specification has no step for a request; keeps the givers of assignors."""
+        """The reason why the specification has no step for a request; notes the workers that have given
+        assignors."""
         check_types(body)
         if api == connect.INSTALL and body.get("error"):
             return "an assignor that failed, which no step of the model is"
@@ -219,8 +221,8 @@ class ConnectLogReader(LogReader[Run]):
         )
 
     def _worker(self, member: Json) -> Seen:
-        """The fields of a member, the reason of its assignor, and its part of the target: None for one that
-        the target does not know."""
+        """The fields of a member, the reason of its assignor, and its part of the target: None for a member
+        that is not in the target."""
         forms: Forms = {"partitions": lambda given: frozenset(_resources(given))}
         hidden = members_hidden(self._hidden)
         seen = dict(WORKER.seen(member, hidden, forms))
@@ -255,7 +257,8 @@ def _line(number: int, content: Json, answer: Json | None) -> Line:
 
 
 def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], Resources]:
-    """The receiver of each partition and resource (of several the first), and those with several."""
+    """The receiver of each partition and resource (of several the first), and those with several
+    receivers."""
     given: dict[Partition, str] = {}
     twice: set[Partition] = set()
     for one in members:
@@ -301,7 +304,7 @@ def _reason(offers: Iterable[Mapping[str, Any]]) -> int | None:
 
 
 def _versions(body: Json) -> dict[str, tuple[int, int]]:
-    """The versions that the worker's assignor reads, if they are given and are not everybody's (W1)."""
+    """The versions that the worker's assignor reads, if they are given and differ from the default (W1)."""
     for offer in body.get("clientAssignors") or ():
         offered = int(offer["minimumVersion"]), int(offer["maximumVersion"])
         return {} if offered == EVERYBODYS else {body["memberId"]: offered}
@@ -313,7 +316,7 @@ def _connectors(given: Iterable[Mapping[str, Any]]) -> Resources:
 
 
 def _resources(given: Iterable[Mapping[str, Any]]) -> list[Partition]:
-    """Connectors and tasks, each as often as it is named."""
+    """Connectors and tasks, repeated ones included."""
     resources = []
     for one in given:
         resources += [(name, 0) for name in one["connectors"]]

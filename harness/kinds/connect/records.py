@@ -1,4 +1,5 @@
-"""The records that a step of a Connect group must write (P1), from the spec's states before and after it."""
+"""The records that a step of a Connect group must write (P1), from the specification's states before and
+after it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def written(before: ConnectState, after: ConnectState) -> list[Json]:
 
 
 def whole(state: ConnectState) -> list[Json]:
-    """The records of a state as one log that was never written step by step: what `load` is given."""
+    """The records of a state as one log that was never written step by step: the input of `load`."""
     group, work = state.group, state.work
     if not group.exists:
         return []
@@ -122,7 +123,7 @@ def _held(member: Member) -> Json:
 
 
 def _assignment_json(resources: list[Json]) -> Json:
-    """No assignor of a trace fails or has metadata."""
+    """The assignor's data in JSON: no assignor of a trace fails or has metadata."""
     return {"error": 0, "connectorsAndTasks": resources, "version": 0, "metadata": ""}
 
 

@@ -1,5 +1,5 @@
-"""Scenarios of Connect groups (spec/OpenConnect.tla), with connectors and tasks as their draft writes them:
-AC0 is the connector A, AT2 its second task (W3)."""
+"""Scenarios of Connect groups (spec/OpenConnect.tla), with connectors and tasks as in the draft: AC0 is the
+connector A, AT2 its second task (W3)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _resources(field: Field) -> frozenset[Partition]:
 
 
 def printed(resources: Iterable[Partition]) -> tuple[str, ...]:
-    """Connectors and tasks as the draft prints them."""
+    """Connectors and tasks in the draft's form."""
     return tuple(f"{name}{'T' if number else 'C'}{number}" for name, number in sorted(resources))
 
 
@@ -47,7 +47,7 @@ def _owners(field: Field) -> str:
 
 
 def _heartbeat(epoch: int | None) -> Callable[[Field], str]:
-    """A ConnectGroupHeartbeat of that epoch, or of the one that is said."""
+    """A ConnectGroupHeartbeat of that epoch, or of the epoch in the file."""
 
     def action(field: Field) -> str:
         needs = ["worker"] if epoch is not None else ["worker", "epoch"]
@@ -159,7 +159,7 @@ def _facts(trace: Trace) -> list[Facts]:
 
 
 def _printed(state: ConnectState) -> Facts:
-    """W3: a state with the response, as the draft prints it."""
+    """W3: a state with the response, in the draft's form."""
     group, work = state.group, state.work
     facts: dict[str, Facts] = {}
     if state.step.response.error:

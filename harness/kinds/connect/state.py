@@ -1,5 +1,5 @@
-"""The spec's states of Connect groups as typed records (spec/Connect.tla), checked once: those of a consumer
-group, and what is beside them."""
+"""The specification's states of Connect groups as typed records (spec/Connect.tla), checked once: those of a
+consumer group, and further ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The spec's `work`; `lost` has only those who lost something."""
+    """The specification's `work`; `lost` has only workers with lost work."""
 
     chosen: str
     prepared: Prepared | None
@@ -63,7 +63,7 @@ class PreparedWorker:
 
 @dataclass(frozen=True, slots=True)
 class CallMade:
-    """The spec's `call`."""
+    """The specification's `call`."""
 
     reason: int | None
     compute: bool
@@ -75,7 +75,7 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True)
 class ConnectState:
-    """One state; `key` are numbers that one reader gives: equal keys, equal group, work, connectors, versions
+    """One state; `key` are numbers from one reader: equal keys mean equal group, work, connectors, versions
     and lists, by worker. `said` is the list of a heartbeat and `assignor` the name that PrepareAssignment
     answers (spec/ConnectNames.tla); other models have one name, and no lists."""
 
@@ -90,12 +90,12 @@ class ConnectState:
 
     @property
     def group(self) -> Group:
-        """As that of a consumer group; targets only of workers that the target was computed for."""
+        """The group in the form of a consumer group; targets only of workers in the computed target."""
         return self.shared.group
 
     @property
     def step(self) -> SpecStep:
-        """The step into it, as one of a consumer group."""
+        """The step into the state, in the form of a consumer group's step."""
         return self.shared.step
 
     @property
@@ -113,12 +113,12 @@ class ConnectState:
         return self.versions.get(worker, EVERYBODYS)
 
     def names_of(self, worker: str) -> Names:
-        """The assignors that a worker offers, the most wanted first."""
+        """The assignors that a worker offers, its preferred one first."""
         return self.lists.get(worker, (ASSIGNOR,))
 
     @property
     def names_offered(self) -> Names | None:
-        """The assignors in a heartbeat of the step; of a model without lists, those that go with a reason."""
+        """The assignors in a heartbeat of the step; in a model without lists, those that go with a reason."""
         if self.lists:
             return self.names
         joins = self.step.action in ("Join", "Rejoin")
@@ -126,7 +126,7 @@ class ConnectState:
 
     @property
     def due(self) -> bool:
-        """Tell if the group has moved on since its target was computed (E2)."""
+        """Tell if the group epoch has moved on since its target was computed (E2)."""
         return self.group.epoch > self.group.assignment_epoch
 
 
@@ -158,7 +158,7 @@ class ConnectReader:
 
 
 def _naming(raw: State) -> tuple[frozendict[str, Names], Names | None, str]:
-    """The lists of a state, and what its step says of them."""
+    """The lists of a state, and the list in its step."""
     if "lists" not in raw:
         return NO_LISTS, None, ASSIGNOR
     fields, lists = Fields(raw["naming"], "naming"), read_function(raw["lists"], "lists")
@@ -168,8 +168,8 @@ def _naming(raw: State) -> tuple[frozendict[str, Names], Names | None, str]:
 
 
 def _versions(trace: Trace, name: str) -> Versions:
-    """The Versions of its model: one of VERSIONS by its name, or of each worker [first, last]. Scenarios
-    have everybody's."""
+    """The Versions of its model: one of VERSIONS by its name, or of each worker [first, last]. Scenarios have
+    the default."""
     constants = trace.meta.get("constants")
     raw: Any = constants.get("Versions", "SameVersions") if isinstance(constants, dict) else "SameVersions"
     if isinstance(raw, str) and raw in VERSIONS:

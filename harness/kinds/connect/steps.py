@@ -1,4 +1,4 @@
-"""One handler per action of a Connect group: the call that it sends to a target."""
+"""One handler for each action of a Connect group: the call that it sends to a target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from harness.replay.calls import Call, FireTimer, Restart, SendRequest
 from harness.targets.base import Json
 
 ConnectHandler: TypeAlias = Callable[[ConnectState, ConnectState], Call]
-"""From the states before and after a step to its call; ValueError, in words, if they contradict it."""
+"""A function from the states before and after a step to its call; ValueError, in words, if they contradict
+the call."""
 
 CONNECT_HANDLERS: dict[str, ConnectHandler] = {}
 """The actions that call the target."""
@@ -46,7 +47,7 @@ def _request(after: ConnectState, api: str, body: Json) -> Call:
 
 
 def _heartbeat(before: ConnectState, after: ConnectState) -> Call:
-    """H2, W4: a heartbeat of whatever epoch; -1 leaves, and -2 no worker may send."""
+    """H2, W4: a heartbeat of any epoch; -1 leaves, and no worker may send -2."""
     return _request(after, connect.HEARTBEAT, connect.heartbeat(after))
 
 
@@ -68,7 +69,7 @@ def rejoin(before: ConnectState, after: ConnectState) -> Call:
 
 @action
 def prepare_assignment(before: ConnectState, after: ConnectState) -> Call:
-    """W1: a worker asks for what it computes a target from."""
+    """W1: a worker requests the input of its assignor."""
     return _request(after, connect.PREPARE, connect.prepare(after))
 
 
@@ -95,7 +96,7 @@ def fail_over(before: ConnectState, after: ConnectState) -> Call:
 
 
 def _shared(handler: Handler) -> ConnectHandler:
-    """The handler of the same action of a consumer group, whose topics connectors are."""
+    """The handler of the same action of a consumer group, with connectors as topics."""
 
     @wraps(handler)
     def shared(before: ConnectState, after: ConnectState) -> Call:

@@ -26,7 +26,7 @@ def resources(partitions: Iterable[Partition]) -> list[Json]:
 
 
 def connectors(counts: Mapping[str, int]) -> list[Json]:
-    """[{"connectorId", "numTasks"}] by id, of what the spec counts the connector among."""
+    """[{"connectorId", "numTasks"}] by id; the specification counts the connector among its tasks."""
     return [
         {"connectorId": name, "numTasks": count - 1} for name, count in sorted(counts.items()) if count > 0
     ]
@@ -44,18 +44,18 @@ def assignors(reason: int, versions: tuple[int, int] = EVERYBODYS, names: Names 
 
 
 def assignors_of(state: ConnectState, worker: str) -> list[Json]:
-    """The assignors of a worker of the group, as it has given them."""
+    """The assignors of a worker of the group, as the worker has given them."""
     return assignors(state.work.reasons.get(worker, 0), state.versions_of(worker), state.names_of(worker))
 
 
 def selected(reason: int, versions: tuple[int, int]) -> Json:
-    """The offer of the selected assignor, as the answer to PrepareAssignment has it."""
-    (offered,) = assignors(reason, versions)  # all that a worker offers say the same but their names
+    """The offer of the selected assignor, in the form of PrepareAssignment's answer."""
+    (offered,) = assignors(reason, versions)  # all offers of a worker differ only in their names
     return {name: offered[name] for name in ("version", "reason", "metadata")}
 
 
 def heartbeat(after: ConnectState) -> Json:
-    """The body of a ConnectGroupHeartbeat; a join says everything, its reason too."""
+    """The body of a ConnectGroupHeartbeat; a join has all fields, its reason too."""
     request = after.step.request
     names = after.names_offered if request.assignor is None else None
     versions = after.versions_of(request.member)
@@ -78,7 +78,7 @@ def prepare(after: ConnectState) -> Json:
 
 
 def install(after: ConnectState) -> Json:
-    """The body of a ConnectGroupInstallAssignment; what is given twice, is given to its worker again."""
+    """The body of a ConnectGroupInstallAssignment; a resource that is given twice appears twice."""
     given = [*after.call.target.items()]
     again = {who: partitions & after.call.twice for who, partitions in given}
     given += [(who, partitions) for who, partitions in again.items() if partitions]

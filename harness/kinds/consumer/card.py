@@ -20,7 +20,7 @@ REVOKING: Final = "revoking"
 WAITING: Final = "waiting"
 UP_TO_DATE: Final = "up to date"
 PROGRESS: Final = (BEHIND, REVOKING, WAITING, UP_TO_DATE)
-"""How far members are towards their target; MEANINGS says it in words."""
+"""The progress of members towards their target; MEANINGS has the words."""
 MEANINGS: Final = (
     "behind: below the assignment epoch",
     "revoking: told to revoke, not acknowledged",
@@ -42,7 +42,7 @@ class GroupDescriber:
         self._read: dict[State, SpecState] = dict(zip(states, read, strict=True))
 
     def card(self, state: State) -> Card:
-        """Group state, epochs, topics; each member's epoch and partitions, and what its client owns."""
+        """Group state, epochs, topics; each member's epoch and partitions, and its client's partitions."""
         spec = self._read[state]
         group = spec.group
         epochs = f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}"
@@ -63,7 +63,7 @@ class GroupDescriber:
         return {BY_PROGRESS: MEANINGS, BY_REVOKING: MEANINGS[1:2]}.get(level, ())
 
     def key(self, state: State, level: str) -> Key:
-        """The group's state, then what the node says of its members."""
+        """The group's state, then the node's words about its members."""
         group = self._read[state].group
         progress = [_progress(group, name) for name in group.members]
         words = [group_state(group)]
@@ -76,7 +76,7 @@ class GroupDescriber:
         return tuple(words)
 
     def folded_card(self, key: Key) -> Card:
-        """The group's state, and how many members are how far."""
+        """The group's state, and the numbers of members by progress."""
         title, *counts = key
         return Card(str(title), tuple(str(item) for item in counts))
 

@@ -1,7 +1,7 @@
-"""The clients of a log of a consumer group, as lines that spec/RecordedClient.tla has words for.
+"""The clients in a log of a consumer group, as lines for spec/RecordedClient.tla.
 
-A record of `conform proxy` says through which connection a request came, if its answer was sent, and which
-requests did not reach the broker. Another log does not, so that more is left open.
+A record of `conform proxy` has the connection of each request, tells if its answer was sent, and lists the
+requests that did not reach the broker. Other logs do not, so that more remains open.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ BEAT: Final = "Heartbeat"
 ANOTHER: Final = "Another"
 OFFSETS: Final = {"OffsetCommit": "Commit", "OffsetFetch": "Fetch"}
 NEVER_ARRIVED: Final = frozenset({"request lost", "cut before", "behind a lost one", "late", "error"})
-"""Faults whose line is all that the record has of what the client sent; a late request's other line is of its
+"""Faults whose line is the record's only trace of the request; a late request has another line for its
 arrival."""
 NOT_RECORDED: Final = "not recorded"
-"""The fault whose line says that the requests of a group are not in the record."""
+"""The fault whose line tells that the requests of a group are not in the record."""
 RETRIABLE: Final = {
     7: "REQUEST_TIMED_OUT",
     14: "COORDINATOR_LOAD_IN_PROGRESS",
@@ -54,7 +54,7 @@ class Line:
 
     @property
     def observed(self) -> bool:
-        """A request is all that is judged."""
+        """True: every request is judged."""
         return True
 
 
@@ -71,7 +71,7 @@ class Run:
 
     @property
     def constant(self) -> tuple[Any, ...]:
-        """All runs share one model."""
+        """The constants, which are the same in all runs."""
         return ()
 
     def place(self, connection: int) -> int:
@@ -91,7 +91,7 @@ class ClientReader:
         self._unseen = False
 
     def whole(self) -> Recorded[Run]:
-        """Read all of it. ConformError (exit 2) with the line for what is no log."""
+        """Read the whole log. ConformError (exit 2) with the line where the log is malformed."""
         for number, content in lines_of(self._path):
             try:
                 self._read(number, content)
@@ -109,7 +109,7 @@ class ClientReader:
             self._topics.change(content)
         elif operation == "request":
             if content.get("late"):
-                return  # it was sent where the line of its fault is
+                return  # the request was sent at the line of its fault
             delivered = answer.get("body") if content.get("delivered", True) else None
             self._request(number, content, content.get("listener"), content["body"], delivered)
         elif (
@@ -151,8 +151,8 @@ class ClientReader:
             self._last[connection] = run
 
     def _run_of(self, body: Json, answer: Json, listener: int | None, connection: int) -> Run | None:
-        """The run of a heartbeat. H1: a join without a member id is told its id; until then the connection
-        says who it is."""
+        """The run of a heartbeat. H1: a join without a member id gets its id in the answer; until then the
+        connection identifies the member."""
         member = body.get("memberId") or ""
         before = self._last.get(connection)
         run = self._open.get(member) if member else before
@@ -183,7 +183,8 @@ class ClientReader:
         return Response(error, "", 0, None, None) if error else response_of(answer, self._topics, request)
 
     def _offsets(self, number: int, content: Json, body: Json, answer: Json | None) -> None:
-        """O2, O4: who names neither a member nor an epoch is not fenced; that may be an administrator."""
+        """Note a request for offsets (O2, O4): a request that names neither a member nor an epoch is not
+        fenced; its sender may be an administrator."""
         member, epoch = body.get("memberId") or "", body.get("generationIdOrMemberEpoch", -1)
         connection = content.get("connection", 0)
         named = member in self._open
@@ -197,7 +198,7 @@ class ClientReader:
 
 
 def _group_of(body: Json) -> str:
-    """The group of a request for offsets; OffsetFetch has a list of one."""
+    """The group of a request for offsets; OffsetFetch has a list with one group."""
     return str(body["groupId"] if "groupId" in body else body["groups"][0]["groupId"])
 
 

@@ -1,4 +1,5 @@
-"""Recorded clients of consumer groups: a request that no member may send, its rule, and what is possible."""
+"""Recorded clients of consumer groups: a request that no member may send, the broken rule, and the possible
+requests."""
 
 from __future__ import annotations
 
@@ -27,12 +28,12 @@ SEEN_FROM: Final = {
     "left": "a member that has left",
     "sent": "a member whose last heartbeat is there",
 }
-"""By why a client is where it is, in the words of the report."""
+"""The words of the report for the reason why a client is in its state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The line, sent by such a member as `branch` says."""
+    """The line, sent by a member in the state that `branch` names."""
 
     action: str
     branch: str
@@ -42,8 +43,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ClientState:
-    """The client that may not send a line, and the rules that forbid it. `epochs` are those of heartbeats;
-    `since` is the step with which it began to be quiet (H7), 0 if it has not."""
+    """The client that may not send a line, and the rules that forbid the line. `epochs` are those of
+    heartbeats; `since` is the step with which the client began to be quiet (H7), 0 if it has not."""
 
     step: Step
     because: str
@@ -55,7 +56,7 @@ class ClientState:
 
 
 class Rule(NamedTuple):
-    """The requirement of a rule, and what is possible and what was sent, in words."""
+    """The requirement of a rule, and the words for the possible request and for the one that was sent."""
 
     requirement: str
     possible: Callable[[Run, Line, ClientState], str]
@@ -68,11 +69,11 @@ class ClientRecording(Recording[Run, ClientState]):
     module = "RecordedClient"
 
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """A module of one client at a time; the dialect is the coordinator's matter."""
+        """Render a module for one client at a time; only the coordinator has a dialect."""
         return write(folder, self.module, "kinds/consumer/client_", {"runs": runs, "kafka": False})
 
     def states(self, dumped: Sequence[State]) -> list[ClientState]:
-        """Clients that break a rule by the line."""
+        """Clients that break a rule with this line."""
         states = []
         for state in dumped:
             values: Any = state
@@ -85,18 +86,18 @@ class ClientRecording(Recording[Run, ClientState]):
         return states
 
     def is_line(self, line: AnyLine, step: AnyStep) -> bool:
-        """Nothing else is enabled beside."""
+        """True: no other step is enabled there."""
         return True
 
     def differences(self, run: Run, line: AnyLine, state: ClientState) -> Iterator[Difference]:
-        """A rule that is broken, what a member may send there, and what was sent."""
+        """A broken rule, the request that a member may send there, and the one that was sent."""
         assert isinstance(line, Line)
         for name in sorted(state.broken):
             rule = RULES[name]
             yield Difference(f"{rule.requirement} {name}", rule.possible(run, line, state), rule.sent(line))
 
     def unseen(self, run: Run, fits: int) -> Run | None:
-        """All that might have been is shown at once."""
+        """Nothing is unseen: all possible steps are shown at once."""
         return None
 
 

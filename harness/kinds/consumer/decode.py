@@ -59,7 +59,7 @@ class ConsumerLoad(KindLoad[SpecState]):
 
     @property
     def description(self) -> Json:
-        """The answer to `describe`, with the group's own configurations if it has some (D1)."""
+        """The answer to `describe`, with the group's own configurations if it has any (D1)."""
         configs = self.state.configs
         own = {"configs": dict(configs)} if configs else {}
         return {**self.described, "timers": self.timers, **own}
@@ -121,8 +121,8 @@ class ConsumerDecoding(Decoding[SpecState]):
         self._untargeted = frozenset[str]()
 
     def configuration(self, states: Sequence[SpecState]) -> Json:
-        """The largest size of a group (H5), from the model's constants in #meta, which `conform generate`
-        writes, if the group reaches that size."""
+        """The configuration: the largest size of a group (H5), from the model's constants in #meta, which
+        `conform generate` writes, if the group reaches that size."""
         constants = self._meta.get("constants", {})
         size = constants.get("MaxGroupSize") if isinstance(constants, dict) else None
         if size is None:

@@ -1,6 +1,6 @@
-"""Expected answers and states after a step, from the spec's states alone.
+"""Expected answers and states after a step, computed only from the specification's states.
 
-Nothing here knows the coordinator that is under test: the forms are those of the line protocol, the values
+This module does not know the coordinator under test: the forms are those of the line protocol, the values
 those of the specification.
 """
 
@@ -64,7 +64,7 @@ def heartbeat(step: SpecStep, forms: Forms, interval_ms: int = wire.HEARTBEAT_IN
 
 
 def offset_commit(step: CommitStep) -> Json:
-    """OffsetCommit (O1, O2): every error is that of a partition."""
+    """OffsetCommit (O1, O2): every error belongs to a partition."""
     topic, index = partition_of(step)
     partition = {"partitionIndex": index, "errorCode": wire.ERROR_CODES[step.response.error]}
     topics = [{"name": None, "topicId": wire.topic_id(topic), "partitions": [partition]}]
@@ -111,7 +111,7 @@ def group_state(group: Group) -> str:
 
 
 def member_state(group: Group, name: str, member: Member) -> str:
-    """The state of a member, by Kafka's name for what the member waits for."""
+    """The state of a member, by Kafka's name for the event that the member waits for."""
     if member.revoking:
         return "UNREVOKED_PARTITIONS"
     if member.epoch == group.assignment_epoch and member.assigned != group.target(name):
@@ -163,7 +163,7 @@ def _of_classic(member: Member) -> Json:
 
 
 def _of_client_assignors(member: Member) -> Json:
-    """The assignors of a member and the user data of its target (A1, H9), where there are some."""
+    """The assignors of a member and the user data of its target (A1, H9), if the member has any."""
     shown: Json = {}
     if member.offers:
         shown["clientAssignors"] = [*map(client.recorded, member.offers)]
@@ -175,8 +175,8 @@ def _of_client_assignors(member: Member) -> Json:
 def new_target(before: Group, after: Group, installed: bool = False) -> Assignments | None:
     """The target assignment that a step installs, for the target's script; None where none is computed (E2).
 
-    A group without members gets the empty one, without asking an assignor; so does one whose first target a
-    member must compute, and what a member has `installed` (A5) is no assignor's either.
+    A group without members gets the empty target without an assignor; so does a group whose first target a
+    member must compute. A target that a member has `installed` (A5) comes from no assignor either.
     """
     if after.assignment_epoch == before.assignment_epoch or not after.members:
         return None
@@ -197,11 +197,11 @@ def session_timeout_ms(state: SpecState) -> int:
 
 @dataclass
 class Timers:
-    """Which timers are armed until when (H8, R4, E5), in milliseconds of the replay's clock.
+    """The armed timers with their deadlines (H8, R4, E5), in milliseconds of the replay's clock.
 
-    The only part of what is expected that needs more than two states: a deadline counts from a step in the
-    past. In the spec time-outs are untimed; the replay's clock moves a little before every step, so that a
-    timer that is armed anew when it should not be, or not when it should, has another deadline.
+    This is the only expected value that needs more than two states: a deadline counts from a step in the
+    past. In the specification time-outs are untimed; the replay's clock moves a little before every step, so
+    that a timer that is wrongly armed anew, or wrongly not armed anew, has another deadline.
     """
 
     forms: Forms = TEXT
@@ -209,18 +209,19 @@ class Timers:
     rebalance_ms: dict[str, int] = field(default_factory=dict)
     empty_ms: int | None = None
     computation_ms: int | None = None
-    """When another member computes the target instead of `chosen` (A5)."""
+    """The time at which another member computes the target in place of `chosen` (A5)."""
     chosen: str = ""
 
     @staticmethod
     def started(state: SpecState, forms: Forms = TEXT) -> Timers:
-        """The timers of a state that a replay starts from, at time 0."""
+        """The timers of the state with which a replay starts, at time 0."""
         timers = Timers(forms)
         timers.start(state, 0)
         return timers
 
     def start(self, state: SpecState, now_ms: int) -> None:
-        """Arm at full length whatever the state has: a new coordinator does not know how long it ran (P2)."""
+        """Arm all timers of the state at full length: a new coordinator does not know how long they ran
+        (P2)."""
         group, session_ms = state.group, now_ms + session_timeout_ms(state)
         rejoin = self.forms.rejoins_instead
         revoking = [
@@ -258,8 +259,8 @@ class Timers:
         return self.armed(group.members)
 
     def _follow_computation(self, before: Computation, after: SpecState, now_ms: int) -> None:
-        """A5: from when the member that was chosen is told, once, for its rebalance time-out. One that joins
-        again is chosen anew."""
+        """A5: the time-out starts when the chosen member is told, once, and has the length of its rebalance
+        time-out. A member that joins again is chosen anew."""
         computation, step = after.group.computation, after.step
         self.chosen = computation.chosen
         anew = step.member == self.chosen and step.action in ("Join", "Rejoin", "Return")
@@ -270,7 +271,8 @@ class Timers:
             self.computation_ms = now_ms + wire.REBALANCE_TIMEOUT_MS
 
     def _follow_revocation(self, before: Member | None, after: Member, name: str, now_ms: int) -> None:
-        """R4: from the first request to revoke; another revocation after an acknowledgement counts anew."""
+        """R4: the time-out starts with the first request to revoke; another revocation after an
+        acknowledgement starts it anew."""
         if not after.revoking or (after.classic and self.forms.rejoins_instead):
             self.rebalance_ms.pop(name, None)
         elif (
@@ -282,7 +284,7 @@ class Timers:
             self.rebalance_ms[name] = now_ms + wire.REBALANCE_TIMEOUT_MS
 
     def armed(self, members: Mapping[str, Member]) -> list[Json]:
-        """[{"timer", "group", "member", "deadlineMs"}]: the group's, then each member's. ValueError, in
+        """[{"timer", "group", "member", "deadlineMs"}]: the group's timer, then each member's. ValueError, in
         words, where steps and states contradict each other."""
         timers = []
         if self.empty_ms is not None:

@@ -1,9 +1,8 @@
 """The member's side of closed models: each client process of a trace, replayed on a member under test.
 
 The actions, the knowledge and the partitions of a client are in the variables `clients` and `responses` of
-spec/ClosedGroup.tla. A step tells the process what happens to it, and is compared with what the
-specification says: the request that it sends (H7), its epoch, what it owns, and whether it must revoke (K1,
-K2).
+spec/ClosedGroup.tla. A step gives the process its event, and the specification's values are compared with the
+member's: the sent request (H7), its epoch, its owned partitions, and the need to revoke (K1, K2).
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def _by_member(value: Value) -> Mapping[str, Any]:
 
 
 class _Clients:
-    """Reads what `clients` says; equal values are read once."""
+    """A reader of `clients`; equal values are read once."""
 
     def __init__(self, trace: Trace, states: Sequence[SpecState], forms: Forms) -> None:
         self._states = states
@@ -101,11 +100,12 @@ class _Clients:
         )
 
     def _sends(self, index: int, member: str) -> bool:
-        """Does the client send a request in the step before this state, not an old one of its own?"""
+        """Tell if the client sends a request in the step before this state, not an old request of its own."""
         return not self._responses[index - 1][member] and bool(self._responses[index][member])
 
     def _reports_while_revoking(self) -> bool:
-        """The model's constant of that name, from what clients do: where they do not, it does not matter."""
+        """The model's constant of that name, derived from the clients' actions: where no client does so, it
+        does not matter."""
         return any(
             self._states[index].step.request.owned is not None and self._after(client)["mustRevoke"]
             for index in range(1, len(self._states))
@@ -146,6 +146,6 @@ class _Clients:
 
 
 def expected_request(request: Request) -> Json:
-    """The request of a member: `heartbeat`, but the rebalance timeout with all other fields (H7)."""
+    """The request of a member: `heartbeat`, but with the rebalance time-out among the other fields (H7)."""
     full = request.subscription is not None
     return {**heartbeat(request), "rebalanceTimeoutMs": wire.REBALANCE_TIMEOUT_MS if full else -1}

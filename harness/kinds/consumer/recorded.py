@@ -1,4 +1,4 @@
-"""Recorded runs of consumer groups: what is compared."""
+"""Recorded runs of consumer groups: the compared fields."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ EVENTS: Final = frozenset(
     | {"CreateTopic", "AddPartitions", "DeleteTopic"}
 )
 MOST: Final = 5_000
-"""Target assignments to look for another one among."""
+"""The most target assignments among which another one is looked for."""
 LIMIT: Final = 1_000_000
 """The most elements that TLC puts into one set."""
 TOO_MANY: Final = "set with too many elements"
 """TLC's words for a set with more elements."""
 EXPLAINED: Final = 1_000
-"""Lines times members, up to which every line is explained at once. In a longer log only a line that does
-not fit is explained so, in a second run of TLC: a state for each timer that is armed at each line takes
-much of its time."""
+"""The product of lines and members up to which every line is explained at once. In a longer log only a line
+that does not fit is explained, in a second run of TLC: a state for each timer that is armed at each line
+takes much of its time."""
 NO_ANSWER: Final = Response("no answer", "", 0, None, None)
 """A response that no step gives, so that the report keeps every response of the specification."""
 
@@ -41,8 +41,8 @@ class ConsumerRecording(Recording[Run, SpecState]):
     module = "Recorded"
 
     def check(self, run: Run) -> None:
-        """A new member joins, for which some target is computed that was not seen, and there are too many
-        that it could be."""
+        """ConformError where a new member joins, the target that is computed then was not seen, and there are
+        too many candidates."""
         topics, known = dict(run.topics), set[str]()
         for line in run.lines:
             if line.topic:
@@ -51,7 +51,7 @@ class ConsumerRecording(Recording[Run, SpecState]):
             if request and answered and line.seen is None and line.member not in known:
                 joined = not request.epoch and request.instance is None and answered.error == "NONE"
                 there = sum(count for count in topics.values() if count > 0)
-                if joined and 2**there > LIMIT:  # each may be the member's or nobody's
+                if joined and 2**there > LIMIT:  # each partition may be the member's or free
                     raise too_many(f"line {line.number}")
             known |= {line.member, *(line.seen.members if line.seen else ())}
 
@@ -61,13 +61,13 @@ class ConsumerRecording(Recording[Run, SpecState]):
         return render(brief, dialect, folder)
 
     def explained(self, run: Run, fits: int) -> Run | None:
-        """Explained at the line that does not fit."""
+        """Explanations at the line that does not fit."""
         if _is_brief(run):
             return None
         return replace(run, explained=[fits + 1])
 
     def failed(self, log: str) -> ConformError | None:
-        """There are too many target assignments."""
+        """The error of too many target assignments."""
         return too_many("some line") if TOO_MANY in log else None
 
     def states(self, dumped: Sequence[State]) -> list[SpecState]:
@@ -93,7 +93,7 @@ class ConsumerRecording(Recording[Run, SpecState]):
         yield from group_differences(state.group, line.seen, state.topics if run.forgets else None)
 
     def unseen(self, run: Run, fits: int) -> Run | None:
-        """With another target assignment."""
+        """The candidates with another target assignment."""
         line = run.lines[fits]
         if line.seen is None or assignments(run) > MOST:
             return None

@@ -1,4 +1,4 @@
-"""A log of a consumer group as lines that spec/Recorded.tla has words for."""
+"""A log of a consumer group as lines for spec/Recorded.tla."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TIMERS: Final = {"session": "SessionTimeout", "rebalance": "RebalanceTimeout", "
 
 @dataclass(frozen=True, slots=True)
 class SeenGroup:
-    """A group as it was described; None is not shown. In `metadata`, ("foo", 2) is topic foo with two
-    partitions."""
+    """A group in its description; None stands for a field that is not shown. In `metadata`, ("foo", 2) is
+    topic foo with two partitions."""
 
     state: str | None
     metadata: frozenset[Partition] | None
@@ -38,17 +38,17 @@ class SeenGroup:
 
 
 def member_literal(member: Seen | None = None) -> str:
-    """A member as spec/Recorded.tla has it; without a member, of an id that is not in the group."""
+    """A member in the form of spec/Recorded.tla; without a member, of an id that is not in the group."""
     seen = {"epoch": NOT_IN_GROUP} if member is None else member
     return record_of(Member).seen_literal(seen, {"epoch": str(seen["epoch"])})
 
 
 @dataclass(slots=True)
 class Line(Observed):
-    """One step of a run: what was done, and its response and the group after it, where they were observed.
+    """One step of a run: the operation, and its response and the group after it, where they were observed.
 
-    `number` is that of the line in the log, `said` the line itself; `script` is the target assignment that
-    the assignor was told to give, last.
+    `number` is that of the line in the log, `said` the line itself; `script` is the last target assignment
+    that was scripted.
     """
 
     number: int
@@ -65,12 +65,13 @@ class Line(Observed):
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one, or to what the specification has no words for.
+    """The steps from a new coordinator to the next one, or to an operation that the specification does not
+    have.
 
-    `topics` are those that exist at its first line; `timed` says that the recorder moved the clock, so that
-    every time-out is a line; `forgets`, that partitions of topics that are gone are not shown (T2);
-    `max_size` is group.consumer.max.size; at the lines `explained` (1 is the first) the specification shows
-    which timers are armed beside.
+    `topics` are those that exist at its first line; `timed` tells that the recorder moved the clock, so that
+    every time-out is a line; `forgets`, that partitions of deleted topics are not shown (T2); `max_size` is
+    group.consumer.max.size; at the lines `explained` (1 is the first) the specification also shows the armed
+    timers.
     """
 
     topics: Mapping[str, int]
@@ -82,12 +83,12 @@ class Run:
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """The constants of the model, which all of its runs share."""
+        """The constants of the model, which are the same in all of its runs."""
         return (self.max_size,)
 
 
 def left_out(body: Json, error: int) -> str:
-    """Why a heartbeat and its answer are no step of the model, "" if they are one."""
+    """The reason why a heartbeat and its answer are no step of the model, "" if they are a step."""
     if error in NOT_THERE:
         return "refused by what is no coordinator, or has no log (H5, P3)"
     if not body["memberEpoch"] and body.get("rebalanceTimeoutMs", 1) <= 0:
@@ -96,7 +97,7 @@ def left_out(body: Json, error: int) -> str:
 
 
 class ConsumerReader(LogReader[Run]):
-    """Reads a log of a consumer group; its name is that of the first one if none is given."""
+    """A reader of the log of a consumer group; without a name the first group of the log."""
 
     line = Line
     timers = TIMERS
@@ -156,8 +157,8 @@ class ConsumerReader(LogReader[Run]):
         line.script = self._scripted()
 
     def _scripted(self) -> Mapping[str, frozenset[Partition]] | None:
-        """Read when it is used: it may name a topic that is created then. Where the assignor fails, the
-        target assignment stays as it was."""
+        """The scripted target, read when it is used: it may name a topic that is created meanwhile. Where the
+        assignor fails, the target assignment stays as it was."""
         if self._script is not None:
             return {name: self._topics.partitions(parts) for name, parts in self._script.items()}
         before = self._run.lines[-1].seen if self._run and self._run.lines else None
@@ -185,7 +186,7 @@ def heartbeat_of(body: Json, topics: Topics) -> Request:
 
 
 def response_of(body: Json, topics: Topics, request: Request) -> Response:
-    """The body of the response. Without a member id the answer is to that of the request, if the member has
+    """The body of the response. Without a member id the answer is for the member of the request, if it has
     joined before (H9, MemberIdAnswered)."""
     code = body["errorCode"]
     if code:
@@ -200,7 +201,7 @@ def response_of(body: Json, topics: Topics, request: Request) -> Response:
 
 
 def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
-    """A group that was described, by what does not show what is `hidden`."""
+    """A described group, from a target that does not show the `hidden` fields."""
     metadata = group.get("metadata") if "metadata" not in hidden else None
     members = {member["memberId"]: member for member in group["members"]}
     targets = None

@@ -1,8 +1,8 @@
-"""The records that a step must write (P1), from the spec's states before and after it.
+"""The records that a step must write (P1), from the specification's states before and after it.
 
 KIP-848 "Records": only differences are written; a removed member's tombstones, then the group (members,
 partition metadata, group epoch last), then the target assignment (members, assignment epoch last), then the
-current assignment of the member that was reconciled. Offsets are records of their own (O1).
+current assignment of the reconciled member. Offsets are records of their own (O1).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.targets.base import Json
 
 
 def created(group: Group, forms: Forms) -> Group:
-    """The group, as new as it can be where it does not exist."""
+    """The group; a new empty one where it does not exist."""
     if group.exists:
         return group
     return replace(group, epoch=forms.initial_epoch, assignment_epoch=forms.initial_epoch)
@@ -36,7 +36,7 @@ def written(
 ) -> list[Json]:
     """The records of a step at `now_ms`, without their own offsets, in P1's order; members by their ids.
 
-    `untargeted` are members that joined after the last target was computed: none of theirs is written yet.
+    `untargeted` are members that joined after the last target was computed: they have no target record yet.
     """
     if before.group.exists and not after.group.exists:
         return [*offset_records(before, after, now_ms), *deletion()]
@@ -56,7 +56,7 @@ def written(
 
 
 def still_untargeted(untargeted: Set[str], before: Group, after: SpecState) -> frozenset[str]:
-    """The members, after a step, of whom no target assignment was written yet, by those before it (E2).
+    """The members, after a step, without a record of a target assignment, from those before it (E2).
 
     The target of a member that takes another's place (S1) is written with the return, and is not due again.
     """
@@ -70,10 +70,10 @@ def still_untargeted(untargeted: Set[str], before: Group, after: SpecState) -> f
 
 
 def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
-    """The members of which everything is written anew, whether or not it differs.
+    """The members of which everything is written anew, changed or not.
 
-    A member that rejoins is replaced (H1); one that returns takes another's place (S1), perhaps after its own
-    was given up, unless it kept its member id and only what changed is written.
+    A member that rejoins is replaced (H1); a member that returns takes another's place (S1), perhaps after
+    its own was given up, unless it kept its member id and only changes are written.
     """
     fresh = {name for name in after.group.members if name not in before.members}
     step = after.step
@@ -89,7 +89,7 @@ def _fresh(before: Group, after: SpecState, forms: Forms) -> set[str]:
 
 
 def whole(state: SpecState, forms: Forms = TEXT) -> list[Json]:
-    """The records of a state as one log that was never written step by step: what `load` is given."""
+    """The records of a state as one log that was never written step by step: the input of `load`."""
     offsets = [committed_record(partition, offset, 0) for partition, offset in sorted(state.offsets.items())]
     group = state.group
     if not group.exists:
@@ -121,7 +121,8 @@ def _with_epochs(record: Json, state: SpecState, forms: Forms) -> Json:
 
 
 def offset_records(before: CommitState, after: CommitState, now_ms: int) -> Iterator[Json]:
-    """A commit, and tombstones of offsets that went with their topic or group; by topic and index (O1)."""
+    """A commit, and tombstones of offsets that were deleted with their topic or group; by topic and index
+    (O1)."""
     if before.offsets is after.offsets and after.step.action != "OffsetCommit":
         return
     for partition in sorted(before.offsets.keys() - after.offsets.keys()):
@@ -169,7 +170,7 @@ def _record(kind: str, member: str | None, value: Json | None) -> Json:
 
 
 def deletion() -> list[Json]:
-    """E5 DEAD: what an empty group still has in the log."""
+    """E5 DEAD: tombstones for the records of an empty group."""
     return [
         _record("ConsumerGroupTargetAssignmentMetadata", None, None),
         _record("ConsumerGroupPartitionMetadata", None, None),
@@ -225,7 +226,7 @@ def _member_metadata(group: Group, name: str, member: Member) -> Json:
 
 
 def _target(before: Group, after: Group, fresh: set[str], returned: str | None) -> Iterator[Json]:
-    """A target that was computed; the part that `returned` took over is written under its id anyway (S1)."""
+    """A computed target; the part that `returned` took over is written under its id in any case (S1)."""
     computed = after.assignment_epoch != before.assignment_epoch
     if not computed and returned is None:
         return
@@ -246,7 +247,7 @@ def _current(before: Group, after: Group, anew: set[str], forms: Forms) -> Itera
     for name, member in after.members.items():
         known = before.members.get(name)
         if known is member and name not in anew:
-            continue  # as members that stay as they are are one object
+            continue  # unchanged members are the same object
         value = _assignment(member, forms)
         if name in anew or known is None or value != _assignment(replace(known, told=member.told), forms):
             yield _record("ConsumerGroupCurrentMemberAssignment", name, value)
@@ -265,7 +266,7 @@ def _assignment(member: Member, forms: Forms) -> Json:
 
 
 def _target_assignment(member: Member, partitions: frozenset[Partition]) -> Json:
-    """Partitions with what the assignor tells the member beside them."""
+    """Partitions with the assignor's data for the member."""
     return {
         "error": member.told.error,
         "topicPartitions": wire.expected_partitions(partitions),

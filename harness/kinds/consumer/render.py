@@ -16,7 +16,7 @@ from harness.validate.templates import write
 def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
     """Write the modules and their configuration into a folder. The runs have one configuration.
 
-    `dialect` is a name as --dialect has it, which may have departures.
+    `dialect` is a name as of --dialect, which may have departures.
     """
     named = operator_of(dialect)
     partitions = {partition for run in runs for partition in _partitions(run)}
@@ -40,12 +40,12 @@ def render(runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]
 
 
 def assignments(run: Run) -> int:
-    """Number of target assignments that are possible with the names of a run."""
+    """The number of target assignments that are possible with the names of a run."""
     return int((len(members_of([run])) + 1) ** len(set(_partitions(run))))
 
 
 def members_of(runs: Sequence[Run]) -> set[str]:
-    """Every member that runs name."""
+    """Every member that the runs name."""
     return {member for run in runs for line in run.lines for member in _members(line)}
 
 

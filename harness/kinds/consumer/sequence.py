@@ -1,8 +1,9 @@
-"""Sequence diagrams of traces of a consumer or Connect group: the messages of each step, what
-happens to members, the state.
+"""Sequence diagrams of traces of a consumer or Connect group: the messages of each step, the events of
+members, the state.
 
-In an open model a request is answered in its step. In a closed one (spec/ClosedGroup.tla) the answer is on
-the way until the member takes it, and messages are lost, or arrive late, when nobody waits for them any more.
+In an open model a request is answered in its step. In a closed model (spec/ClosedGroup.tla) the answer is in
+flight until the member takes it, and messages are lost, or arrive late, when no client waits for them any
+more.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
 def consumer_steps(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]]
 ) -> tuple[list[str], list[Step], list[Event]]:
-    """Lanes, rows and what is drawn. ConformError (exit 2) for a trace of another specification."""
+    """Lanes and rows. ConformError (exit 2) for a trace of another specification."""
     states = StateReader().read(trace, f"The trace {title}")
     members = sorted(_members(trace, states), key=natural)
     steps = [
@@ -52,7 +53,7 @@ def consumer_steps(
 
 
 def _members(trace: Trace, states: Sequence[SpecState]) -> set[str]:
-    """The members that do something, or are in the group at any time."""
+    """The members that act, or are in the group at any time."""
     named = {name for state in states for name in state.group.members}
     asking = _REQUESTS | computing.REQUESTS
     named |= {state.step.member or NOBODY for state in states if state.step.action in asking}
@@ -69,14 +70,14 @@ def _name(trace: Trace, index: int, step: SpecStep) -> str:
 
 
 class GroupEvents:
-    """Everything that is drawn of the states of one trace."""
+    """The drawing of the states of one trace."""
 
     def __init__(self, trace: Trace, states: Sequence[SpecState]) -> None:
         self._raw = trace.states
         self._states = states
         self._closed = {"clients", "responses"} <= set(trace.variables)
         self._sent: dict[str, int] = {}
-        """Client with an answer on the way -> the step that sent the answer."""
+        """Client with an answer in flight -> the step that sent the answer."""
         self._late: dict[tuple[str, Any], int] = {}
         """Message that may still arrive although no client waits for it -> the step in which it was sent."""
 
@@ -132,7 +133,8 @@ class GroupEvents:
             yield Message(index, member, COORDINATOR, f"late: {label}", "request", "late", origin)
 
     def _origin(self, index: int, step: SpecStep) -> int | None:
-        """The step that a message left in which arrives late, or once more; None for one that is sent now."""
+        """The step in which a message was sent that arrives late, or once more; None for one that is sent
+        now."""
         before, after = self._raw[index - 1], self._raw[index]
         if step.action in _OFFSETS:
             is_late = any(before.get(name) != after.get(name) for name in ("lateCommits", "budget"))
@@ -171,7 +173,7 @@ class GroupEvents:
         yield Note(index, member, self._doing(index, step), action.startswith("Crash"))
 
     def _not_recorded(self, index: int) -> Iterator[Event]:
-        """A step of a model that records none: what is on the way says what it was."""
+        """A step of a model that records none: the messages in flight show which step it was."""
         before, after = (as_function(self._raw[at]["responses"]) for at in (index - 1, index))
         for member in sorted(after):
             if after[member] and not before[member]:
@@ -206,7 +208,7 @@ class GroupEvents:
         return _CLIENT[step.action]
 
     def _leaves_late(self, index: int, member: str) -> None:
-        """Note the step in which a message began to be one that may arrive late."""
+        """Note the step in which a message was sent that may arrive late."""
         for name in ("late", "lateCommits"):
             before, after = (
                 self._raw[index - 1].get(name, frozenset()),
@@ -218,7 +220,8 @@ class GroupEvents:
                 self._late[member, _raw_key(name, one)] = index
 
     def _owned(self, index: int) -> Iterator[Event]:
-        """The partitions that processes own, where they change; two owners, and owners that were removed."""
+        """The partitions that processes own, where they change; partitions with two owners, and owners that
+        were removed."""
         clients = {name: self._client_of(index, name) for name in as_function(self._raw[index]["clients"])}
         zombies = _names(self._raw[index].get("zombies")) - _names(self._raw[index - 1].get("zombies"))
         for name in sorted(clients):
@@ -243,7 +246,7 @@ class GroupEvents:
 
 
 def _on_the_way(state: Mapping[str, Any], member: str) -> Response:
-    """The answer that is under way to a client."""
+    """The answer in flight to a client."""
     raw = _only(as_function(state["responses"])[member])
     given = _only(raw["assignment"])
     assigned, pending = (given["assigned"], given["pending"]) if given else (None, None)
@@ -291,7 +294,7 @@ def _happens(after: SpecState) -> str:
 
 
 def request_label(step: SpecStep, group: Group) -> str:
-    """A request in few words; of what it repeats of the member's metadata nothing is said."""
+    """A request in few words, without the fields that repeat the member's metadata."""
     request = step.request
     if step.action in _OFFSETS:
         place = partitions([step.partition]) if step.partition else ""
@@ -323,7 +326,7 @@ _KINDS: Final = {0: "join", -1: "leave", AWAY: "leave for a while"}
 
 
 def _answer(index: int, member: str, step: SpecStep) -> Message:
-    """The answer to the request of a step, which arrives in this one."""
+    """The answer to the request of a step, which arrives in this step."""
     response = step.response
     if response.error != "NONE":
         return Message(index, COORDINATOR, member, response.error, "error")

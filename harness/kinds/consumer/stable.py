@@ -1,4 +1,4 @@
-"""A state as the traces load it: a group that is stable, made without asking the target for anything."""
+"""A state as traces load it: a group that is stable, made without any request to the target."""
 
 from __future__ import annotations
 

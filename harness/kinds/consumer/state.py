@@ -1,4 +1,4 @@
-"""The spec's states as typed records, checked once.
+"""The specification's states as typed records, checked once.
 
 A trace of another specification ends here with a sentence that names the state and the field.
 """
@@ -46,7 +46,7 @@ AWAY = -2
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """State that the coordinator keeps of one member (spec/GroupTypes.tla, `member`).
+    """The coordinator's state of one member (spec/GroupTypes.tla, `member`).
 
     A member that is away for a while has the epoch -2 (S1). "" is no instance id, no regex, no assignor.
     """
@@ -66,7 +66,7 @@ class Member:
 
     @property
     def held(self) -> frozenset[Partition]:
-        """All that the member may own (R7)."""
+        """All partitions that the member may own (R7)."""
         return self.assigned | self.revoking
 
 
@@ -83,7 +83,7 @@ class Group:
 
     @property
     def exists(self) -> bool:
-        """Never created and deleted groups are at epoch 0 (E5 DEAD)."""
+        """Tell if the group exists: one that was never created, or was deleted, has epoch 0 (E5 DEAD)."""
         return self.epoch > 0
 
     def target(self, member: str) -> frozenset[Partition]:
@@ -100,7 +100,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """ConsumerGroupHeartbeat; None says absent (null on the wire), which is not the same as empty."""
+    """ConsumerGroupHeartbeat; None means absent (null on the wire), which is not the same as empty."""
 
     member: str
     epoch: int
@@ -114,7 +114,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The spec's response; `assigned` and `pending` are None where no assignment is sent."""
+    """The specification's response; `assigned` and `pending` are None where no assignment is sent."""
 
     error: str
     member: str
@@ -129,10 +129,10 @@ def _read_response(raw: Value, path: str) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class SpecStep:
-    """The variable `step`: the last action with its parameters and the response it produced.
+    """The variable `step`: the last action with its parameters and its response.
 
-    `topic` and `partitions` are a changed topic and how many it has then (-1: deleted); `partition` and
-    `offset` those of a commit or a fetch.
+    `topic` and `partitions` are a changed topic and its number of partitions afterwards (-1: deleted);
+    `partition` and `offset` those of a commit or a fetch.
     """
 
     action: str
@@ -149,10 +149,10 @@ class SpecStep:
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """The variable `admin` (spec/Administration.tla): what an administrator asked and was answered (D1).
+    """The variable `admin` (spec/Administration.tla): an administrator's request and its answer (D1).
 
-    `value` is None where a configuration of the group's own is taken away; `shown` are those that count,
-    `own` which of them are the group's.
+    `value` is None where a configuration of the group's own is removed; `shown` are the values in force,
+    `own` those among them that are the group's.
     """
 
     states: frozenset[str]
@@ -175,13 +175,13 @@ _Beside: TypeAlias = tuple[int, Mapping[Partition, int], Mapping[str, int], Admi
 
 @dataclass(frozen=True, slots=True)
 class SpecState:
-    """One state: the group, the number of partitions of each topic of the cluster, the step that led here.
+    """One state: the group, the number of partitions of each topic of the cluster, the step into it.
 
-    `offsets` has only partitions that have a committed one. `key` are numbers (`Contents`) of the group, the
+    `offsets` has only partitions with a committed offset. `key` are numbers (`Contents`) of the group, the
     topics, and the offsets with `configs`, the group's own configurations (D1), with `admission` and with
     `since`, the member epoch at which each member was given each partition (O2): equal keys, equal values.
-    `admin` is None where the model has no administrator. `log` are the spec's records (P1) as they
-    are in the trace, which `log.check_log` reads; None where the model has no log.
+    `admin` is None where the model has no administrator. `log` are the specification's records (P1) as in the
+    trace, which `log.check_log` reads; None where the model has no log.
     """
 
     group: Group
@@ -197,7 +197,7 @@ class SpecState:
 
 
 class StateReader:
-    """Reads the states of traces; equal values are read once, since they come again and again."""
+    """A reader of the states of traces; equal values are read once, since they come again and again."""
 
     def __init__(self) -> None:
         self._numbers = Contents()
@@ -242,7 +242,7 @@ class StateReader:
 def _read_beside(
     offsets: Value, configs: Value, admission: Value, since: Value
 ) -> tuple[Mapping[Partition, int], Mapping[str, int], Admission, Since]:
-    """The variables of `_BESIDE` as they are in a trace, () for one that the model does not have."""
+    """The variables of `_BESIDE` as in a trace, () for one that the model does not have."""
     own = {name: value for name, value in counts_in(configs, "configs").items() if value}
     admits = ADMITS_ALL if admission == () else admission_of(Fields(admission, "admission"))
     return committed_offsets(offsets), own, admits, partition_epochs(since) if since else {}
@@ -260,7 +260,7 @@ def _group(fields: Fields, known: dict[Value, Member]) -> Group:
 
 
 def _with_computation(group: Group, fields: Fields) -> Group:
-    """The group with what its members offer and are told, and with who computes its target."""
+    """The group with its members' offers and assignor data, and the member that computes its target."""
     offers, data = fields.function("offers"), fields.function("told")
     members = {
         name: replace(

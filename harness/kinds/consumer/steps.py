@@ -1,8 +1,8 @@
-"""One handler per action of the spec: what a target is sent for it.
+"""One handler for each action of the specification: the operation that it sends to a target.
 
-A handler turns a step into a `Call`, once, when a trace is decoded; replaying sends prepared calls. Actions
-of members and the network in closed models do not reach the coordinator and are listed apart. A name in
-neither list is an error: a spec that grows must tell the harness what its actions mean.
+A handler turns a step into a `Call`, once, when a trace is decoded; a replay sends prepared calls. Actions of
+members and the network in closed models do not reach the coordinator and are listed apart. A name in neither
+list is an error: for a new action of the specification the harness needs an entry.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OTHER_ACTIONS: Final = frozenset(
         "LoseRequest",
         "LoseResponse",
         "LoseCommit",  # the network
-        "Compact",  # the log, which an implementation compacts when it likes
+        "Compact",  # the log, which an implementation compacts at any time
     }
 )
 """Actions that the coordinator never sees; the group and the topics must not change."""
@@ -45,7 +45,7 @@ action: Final = registering(HANDLERS)
 
 
 def _checked(after: SpecState) -> None:
-    """Check what holds for every request. ValueError, in words, where it does not."""
+    """Check the conditions of every request. ValueError, in words, where one does not hold."""
     request = after.step.request
     if request.member not in ("", after.step.member):
         raise ValueError(f"the step is of {after.step.member!r}, its request of {request.member!r}")
@@ -54,8 +54,8 @@ def _checked(after: SpecState) -> None:
 
 
 def _heartbeat(after: SpecState, expected: bool, epoch: str) -> Call:
-    """A ConsumerGroupHeartbeat; of one that is invalid (H3), or not looked at (H5), the epoch may be
-    anything."""
+    """A ConsumerGroupHeartbeat; an invalid one (H3), or one that is refused unread (H5), may have any
+    epoch."""
     request, error = after.step.request, after.step.response.error
     if not expected and error != "INVALID_REQUEST" and error not in wire.NOT_ADMITTED:
         raise ValueError(f"the member epoch of a {after.step.action} is {epoch}, not {request.epoch}")
@@ -90,7 +90,7 @@ def return_(before: SpecState, after: SpecState) -> Call:
 
 @action
 def heartbeat(before: SpecState, after: SpecState) -> Call:
-    """A heartbeat of whatever epoch, whether the member is in the group or not."""
+    """A heartbeat of any epoch, from a member of the group or not."""
     return _heartbeat(after, after.step.request.epoch > 0, "above 0")
 
 
@@ -102,7 +102,7 @@ def leave(before: SpecState, after: SpecState) -> Call:
 
 @action
 def leave_temporarily(before: SpecState, after: SpecState) -> Call:
-    """H2, S1: epoch -2, of a static member that means to be back."""
+    """H2, S1: epoch -2, of a static member that intends to return."""
     return _heartbeat(after, after.step.request.epoch == AWAY, str(AWAY))
 
 
@@ -115,7 +115,7 @@ def offset_commit(before: SpecState, after: SpecState) -> Call:
 
 @action
 def offset_fetch(before: SpecState, after: SpecState) -> Call:
-    """O1, O4: the committed offset of a partition is asked for; the step says what it is."""
+    """O1, O4: a request for the committed offset of a partition; the step has the offset."""
     _checked(after)
     committed = before.offsets.get(commits.partition_of(after.step), -1)
     if after.step.response.error == "NONE" and after.step.offset != committed:
@@ -125,7 +125,7 @@ def offset_fetch(before: SpecState, after: SpecState) -> Call:
 
 @action
 def fail_over(before: SpecState, after: SpecState) -> Call:
-    """P2: a new coordinator; if a topic changed, what the old one wrote of that is lost."""
+    """P2: a new coordinator; if a topic changed, the old one's records about it are lost."""
     topic = after.step.topic
     if not topic:
         if before.key[1] != after.key[1]:
@@ -155,7 +155,7 @@ def rebalance_timeout(before: SpecState, after: SpecState) -> Call:
 
 @action
 def delete_group(before: SpecState, after: SpecState) -> Call:
-    """E5: the group has been empty long enough."""
+    """E5: the group has been empty for the configured time."""
     if not before.group.exists or before.group.members:
         raise ValueError("the group is deleted, but it is not empty")
     return FireTimer("group", "")
@@ -170,7 +170,7 @@ def _upsert(after: SpecState, right: bool, rule: str) -> ChangeTopics:
 
 @action
 def create_topic(before: SpecState, after: SpecState) -> ChangeTopics:
-    """E1: a topic appears; recreated it is another one, of the same name (T2)."""
+    """E1: a topic appears; a recreated one is another topic with the same name (T2)."""
     if same := [topic for topic in before.topics if _live_namesake(before, topic, after.step.topic)]:
         raise ValueError(f"topic {after.step.topic!r} is created, but {same[0]!r} has its name")
     right = before.topics.get(after.step.topic, 0) == 0 < after.step.partitions
@@ -179,14 +179,14 @@ def create_topic(before: SpecState, after: SpecState) -> ChangeTopics:
 
 @action
 def add_partitions(before: SpecState, after: SpecState) -> ChangeTopics:
-    """E1: a topic grows; `partitions` is how many it has then."""
+    """E1: a topic grows; `partitions` is its number of partitions afterwards."""
     right = 0 < before.topics.get(after.step.topic, 0) < after.step.partitions
     return _upsert(after, right, f"a topic grows to {after.step.partitions} partitions")
 
 
 @action
 def delete_topic(before: SpecState, after: SpecState) -> ChangeTopics:
-    """E1: a topic is deleted, for good: another may have its name later (T2)."""
+    """E1: a topic is deleted, for good: another topic may have its name later (T2)."""
     if before.topics.get(after.step.topic, 0) <= 0 or after.topics.get(after.step.topic, 0) > 0:
         raise ValueError(f"topic {after.step.topic!r} is deleted, but was not there or is still there")
     return ChangeTopics((), (wire.topic_name(after.step.topic),))

@@ -56,11 +56,11 @@ class Unscripted:
         self._unseen: set[str] = set()
 
     def begin(self) -> None:
-        """A trace begins."""
+        """Begin a trace."""
         self._unseen.clear()
 
     def judge(self, step: Step, before: Group, shift: int) -> Judged | None:
-        """The step judged from the state `before`; None if its differences follow from another target."""
+        """Judge the step from the state `before`; None if its differences follow from another target."""
         answer, different = act(self._target, step, shift, self._view)
         group = step.load.state.group
         if step.script is not None:
@@ -74,7 +74,7 @@ class Unscripted:
         return None if self._is_another(step, before, answer, different) else (answer, different)
 
     def _see(self, step: Step, answer: Answer) -> None:
-        """Note whose part of the target assignment was shown to be the trace's."""
+        """Note the members whose part of the target assignment was shown to be the trace's."""
         group, member = step.load.state.group, step.load.state.step.member
         if self._view.shows("members.target"):
             self._unseen.clear()
@@ -82,10 +82,10 @@ class Unscripted:
             self._unseen.discard(member)
 
     def _is_another(self, step: Step, before: Group, answer: Answer, different: list[Difference]) -> bool:
-        """Tell if what the target shows is possible with another legal target assignment."""
+        """Tell if the target's visible state is possible with another legal target assignment."""
         group, member = step.load.state.group, step.load.state.step.member
         answered = [one.path for one in different if one.path.startswith("response.")]
-        # A member epoch follows from what the member is given.
+        # A member epoch follows from the partitions that the member is given.
         given = any(path.startswith("response.assignment") for path in answered)
         if answered and not (given and _is_possible(step, before, answer)):
             return False
@@ -95,11 +95,12 @@ class Unscripted:
 
 
 def _is_possible(step: Step, before: Group, answer: Answer) -> bool:
-    """Tell if a response gives a member only what some legal target assignment would (A4, R5, R7)."""
+    """Tell if a response gives a member only partitions that some legal target assignment would (A4, R5,
+    R7)."""
     group, member = step.load.state.group, step.load.state.step.member
     if member not in group.members or answer.body is None:
         return False
-    if answer.body.get("assignment") is None:  # the member has what it should, and has said so
+    if answer.body.get("assignment") is None:  # the member has its partitions, and has reported that
         return step.action == "Heartbeat"
     assigned, given = _listed(answer, "assignedTopicPartitions"), _given(answer)
     held = [one.held for name, one in group.members.items() if name != member]
@@ -123,7 +124,8 @@ def _is_legal(group: Group, answer: Answer) -> bool:
 
 
 def _is_forced(group: Group) -> bool:
-    """Tell if every partition has only one member that may own it: there is one legal target assignment."""
+    """Tell if every partition has only one member that may own it: then there is one legal target
+    assignment."""
     return all(
         sum(_subscribes(member, topic) for member in group.members.values()) <= 1 for topic in group.metadata
     )
@@ -153,7 +155,8 @@ def _on_wire(partitions: Iterable[Partition]) -> OnWire:
 
 
 def _given(answer: Answer) -> OnWire:
-    """The part of the target assignment that a response shows: what the member has, and what it waits for."""
+    """The part of the target assignment that a response shows: the member's partitions, and those that it
+    waits for."""
     return _listed(answer, "assignedTopicPartitions") | _listed(answer, "pendingTopicPartitions")
 
 

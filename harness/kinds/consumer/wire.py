@@ -9,9 +9,9 @@ from harness.targets.base import Json
 
 
 def heartbeat(request: Request) -> Json:
-    """The body of a ConsumerGroupHeartbeat (H10); null and -1 say "unchanged" (H7).
+    """The body of a ConsumerGroupHeartbeat (H10); null and -1 mean "unchanged" (H7).
 
-    A request with owned partitions and a subscription says everything, the rebalance time-out too.
+    A request with owned partitions and a subscription has all fields, the rebalance time-out too.
     """
     subscribes = request.subscription is not None or request.regex is not None
     full = request.epoch == 0 or (request.owned is not None and subscribes)

@@ -11,14 +11,15 @@ from harness.replay.calls import Call, SendRequest
 from harness.targets.base import Json
 
 Handler: TypeAlias = Callable[[SpecState, SpecState], Call]
-"""From the states before and after a step to its call; ValueError, in words, if they contradict it."""
+"""A function from the states before and after a step to its call; ValueError, in words, if they contradict
+the call."""
 
 GROUP_RESOURCE: Final = 16
 """KIP-848's number of the resource type GROUP; Kafka's own is 32 (`coordinator/serve/forms.py`)."""
 GROUP_CONFIG: Final = 8
 DEFAULT_CONFIG: Final = 5
 INT: Final = 3
-"""Kafka's numbers: of where a value comes from, of its type."""
+"""Kafka's numbers of the sources of a value, and of its type."""
 SET: Final = 0
 DELETE: Final = 1
 """Operations on a configuration."""
@@ -26,7 +27,7 @@ NAMES: Final = (wire.SESSION_TIMEOUT, wire.HEARTBEAT_INTERVAL)
 """The configurations that a group may have (D3)."""
 CLIENT: Final = {"id": "admin", "host": wire.CLIENT_HOST, "principal": "User:admin"}
 _PROTOCOL: Final = {"consumer": "consumer", "classic": ""}
-"""Type of a group -> protocol type of one that nobody has joined, or that speaks KIP-848's."""
+"""Type of a group -> protocol type of a group without a join, or of one that uses KIP-848's protocol."""
 
 
 def _of(state: SpecState) -> Admin:
@@ -45,7 +46,7 @@ def _list_groups(before: SpecState, after: SpecState) -> Call:
 
 
 def _delete_groups(before: SpecState, after: SpecState) -> Call:
-    """D1: the group is gone with its offsets, or it stays as it is."""
+    """D1: the group is deleted with its offsets, or stays as it is."""
     deleted = after.step.response.error == "NONE"
     if deleted and (before.group.members or after.group.exists or after.offsets):
         raise ValueError("the group is deleted, but had members, or something of it is left")
@@ -55,7 +56,7 @@ def _delete_groups(before: SpecState, after: SpecState) -> Call:
 
 
 def _alter_configs(before: SpecState, after: SpecState) -> Call:
-    """D1: one configuration is set, or taken away."""
+    """D1: one configuration is set, or removed."""
     admin = _of(after)
     change = {
         "name": admin.name,
@@ -69,7 +70,7 @@ def _alter_configs(before: SpecState, after: SpecState) -> Call:
 
 
 def _describe_configs(before: SpecState, after: SpecState) -> Call:
-    """D1: those of the group, whether or not it exists."""
+    """D1: the configurations of the group, whether or not it exists."""
     if _of(after).own != before.configs.keys():
         raise ValueError(f"the group has {sorted(before.configs)} of its own, not {sorted(_of(after).own)}")
     resource = {

@@ -26,7 +26,7 @@ def _deactivate(before: SpecState, after: SpecState) -> Call:
 
 
 def _activate(before: SpecState, after: SpecState) -> Call:
-    """P2: a new coordinator, which was none before."""
+    """P2: a new coordinator, after a time without one."""
     was, state = before.admission.state, after.admission.state
     if was == ACTIVE or state != ACTIVE:
         raise ValueError(f"the coordinator becomes active, but is {was} before and {state} after the step")

@@ -23,7 +23,8 @@ class Admission:
 
     @property
     def volatile(self) -> Json:
-        """Part of the volatile state for `load`; {} of a coordinator that takes requests from everybody."""
+        """Part of the volatile state for `load`; {} for a coordinator that takes requests from all
+        clients."""
         if self == ADMITS_ALL:
             return {}
         return {"coordinator": {"state": self.state, "denied": sorted(self.denied)}}
@@ -33,5 +34,5 @@ ADMITS_ALL: Final = Admission()
 
 
 def admission_of(fields: Fields) -> Admission:
-    """The variable as it is in a trace. BadField if it is none."""
+    """The variable in a trace. BadField if it is malformed."""
     return record_of(Admission).read(fields)

@@ -21,8 +21,8 @@ _WAITING: Final = (("prepare", "PreparingRebalance"), ("complete", "CompletingRe
 
 
 class _Closed(NamedTuple):
-    """A state: the group and its kind ("" where there is but one), what each member of the classic protocol
-    does ("" for those of the other), and what each process owns."""
+    """A state: the group and its kind ("" where there is only one), the phase of each member of the classic
+    protocol ("" for other members), and each process's partitions."""
 
     kind: str
     group: Group
@@ -31,7 +31,7 @@ class _Closed(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The group's state: of a classic group as its members are waited for."""
+        """The group's state; for a classic group by the members that it waits for."""
         if self.kind != "classic" or not self.group.members:
             return group_state(self.group)
         waiting = {self.phases[name] for name in self.group.members}
@@ -39,8 +39,8 @@ class _Closed(NamedTuple):
 
 
 class ClosedDescriber:
-    """States with the variables `mixed` and `processes`, or `group` and `computation` and `health`.
-    ConformError if they are no such states."""
+    """A reader of states with the variables `mixed` and `processes`, or `group` and `computation` and
+    `health`. ConformError for other states."""
 
     titles: Sequence[str] = GROUP_STATES
 
@@ -53,7 +53,8 @@ class ClosedDescriber:
         self.levels: Sequence[str] = (*([BY_PROTOCOL] if kinds else []), BY_MEMBERS, BY_STATE)
 
     def card(self, state: State) -> Card:
-        """Kind and epochs of the group; of each member its protocol, epoch, partitions, and what it owns."""
+        """Kind and epochs of the group; of each member its protocol, epoch, partitions, and its process's
+        partitions."""
         kind, group, phases, owned = read = self._read[state]
         lines = [f"{kind} group"] if kind else []
         lines.append(f"group epoch {group.epoch}, assignment epoch {group.assignment_epoch}")
@@ -66,11 +67,11 @@ class ClosedDescriber:
         return Card(read.title, tuple(lines), head, tuple((*row, owned[row[0]]) for row in rows))
 
     def notes(self, level: str) -> Sequence[str]:
-        """The words on the nodes say what they mean."""
+        """No notes: the words on the nodes explain themselves."""
         return ()
 
     def key(self, state: State, level: str) -> Key:
-        """The group's state and kind, then what the node says of its members."""
+        """The group's state and kind, then the node's words about its members."""
         read = self._read[state]
         words = [read.title, *([f"{read.kind} group"] if read.kind else [])]
         uses = ["classic" if read.phases[name] else "consumer" for name in read.group.members]

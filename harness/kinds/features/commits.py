@@ -1,4 +1,4 @@
-"""Commits of offsets (O1), which steps and states of either kind of group have in common."""
+"""Commits of offsets (O1), which steps and states of either kind of group have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.replay.wire import GROUP, topic_id
 from harness.targets.base import Json
 
 LEADER_EPOCH: Final = -1
-"""The leader epoch of every commit: unknown, as the spec has no brokers."""
+"""The leader epoch of every commit: unknown, as the specification has no brokers."""
 
 
 class CommitRequest(Protocol):
@@ -25,7 +25,7 @@ class CommitRequest(Protocol):
 
 
 class Answered(Protocol):
-    """A response, as far as its error."""
+    """A response, with its error only."""
 
     @property
     def error(self) -> str: ...
@@ -86,7 +86,7 @@ def offset_fetch(step: CommitStep) -> Json:
 
 
 def partition_of(step: CommitStep) -> Partition:
-    """The partition of a commit or a fetch. ValueError, in words, for a step that names none."""
+    """The partition of a commit or a fetch. ValueError, in words, for a step without one."""
     if step.partition is None:
         raise ValueError(f"a step {step.action} names a partition, but this one has none")
     return step.partition

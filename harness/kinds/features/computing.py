@@ -1,4 +1,4 @@
-"""Client-side assignors (A5-A10) on the wire: handlers of their actions, and the responses expected."""
+"""Client-side assignors (A5-A10) on the wire: handlers of their actions, and the expected responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _of(state: SpecState) -> ClientStep:
 
 
 def _prepare(before: SpecState, after: SpecState) -> Call:
-    """A5, A9: the member asks for what it is to compute from."""
+    """A5, A9: the member requests the input of its assignor."""
     computation = after.group.computation
     if after.step.response.error == "NONE" and (
         computation.base is None or computation.chosen != after.step.member
@@ -30,8 +30,8 @@ def _prepare(before: SpecState, after: SpecState) -> Call:
 
 
 def _install(before: SpecState, after: SpecState) -> Call:
-    """A6, A7: the assignment, with metadata for each member; of all members that were prepared, and of who
-    else is named."""
+    """A6, A7: the assignment, with metadata for each member; for all members that were prepared, and for
+    further named ones."""
     carried, base = _of(after), before.group.computation.base
     if after.step.response.error == "NONE" and base is None:
         raise ValueError(f"{after.step.member} installs, but nothing was prepared for it")
@@ -56,7 +56,7 @@ def _head(after: SpecState) -> Json:
 
 
 def _timeout(before: SpecState, after: SpecState) -> Call:
-    """A5: nothing was installed in time."""
+    """A5: no assignment was installed in time."""
     computation = before.group.computation
     if not computation.notified or computation.chosen != after.step.member:
         raise ValueError(f"the computation of {after.step.member} runs out, but it was not told to compute")
@@ -119,7 +119,7 @@ RESPONSES: Final[Mapping[str, Callable[[SpecState], Json]]] = {
 
 
 def shown(computation: Computation) -> Json:
-    """The computation as a description of the group has it."""
+    """The computation in the form of a description of the group."""
     if computation == NOBODY:
         return {}
     of = {"notified": computation.notified, **_common(computation)}
@@ -127,7 +127,7 @@ def shown(computation: Computation) -> Json:
 
 
 def volatile(computation: Computation, timers: Iterable[Json]) -> Json:
-    """The computation as `load` takes it, with its deadline among the armed `timers`."""
+    """The computation in the form of `load`, with its deadline among the armed `timers`."""
     if computation == NOBODY:
         return {}
     deadlines = [timer["deadlineMs"] for timer in timers if timer["timer"] == "computation"]
@@ -155,7 +155,7 @@ def offered(offer: Offer) -> Json:
 
 
 def recorded(offer: Offer) -> Json:
-    """An offer as a record of its member has it (P1): the schema of records has other names."""
+    """An offer in the form of its member's record (P1): the schema of records has other names."""
     request = offered(offer)
     version, metadata = request.pop("metadataVersion"), request.pop("metadataBytes")
     return {**request, "version": version, "metadata": metadata}

@@ -1,5 +1,5 @@
-"""Scenarios of groups whose members compute the target (spec/OpenClient.tla): what they offer, who is chosen,
-what it prepares and installs (A1, A5-A10)."""
+"""Scenarios of groups whose members compute the target (spec/OpenClient.tla): offers, the chosen member, its
+preparation and its install (A1, A5-A10)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _prepare(field: Field) -> str:
 
 
 def assignment_of(owners: Mapping[str, Field]) -> str:
-    """The partitions that each member is given."""
+    """The partitions of each member."""
     pairs = [
         f"<<{tla_text(name)}, p>> : p \\in {tla_partitions(value.partitions())}"
         for name, value in owners.items()
@@ -167,7 +167,7 @@ def _state(state: SpecState) -> Facts:
 
 
 def printed(partitions: frozenset[tuple[str, int]]) -> tuple[str, ...]:
-    """As a list of foo-0."""
+    """Partitions as a list of foo-0."""
     return tuple(format_partitions(partitions))
 
 
@@ -178,7 +178,7 @@ def _member(group: Group, name: str) -> Facts:
 
 
 def printed_computation(computation: Computation) -> Facts:
-    """The member that computes, and how far it is."""
+    """The member that computes, and its progress."""
     notified = {"told": "true"} if computation.notified else {}
     prepared = {"prepared": str(computation.base.epoch)} if computation.base else {}
     tried = {"tooLate": tuple(sorted(computation.tried))} if computation.tried else {}
@@ -186,7 +186,7 @@ def printed_computation(computation: Computation) -> Facts:
 
 
 def printed_response(state: SpecState) -> Facts:
-    """The answer of a heartbeat, or of the one that computes."""
+    """The answer of a heartbeat, or of a request of the computing member."""
     response, client, base = state.step.response, state.step.client, state.group.computation.base
     if response.error != "NONE" or state.step.action == "InstallAssignment":
         return {"error": response.error}

@@ -1,4 +1,4 @@
-"""In a sequence diagram: a member that computes the target of its group (A5), or a worker that does (W1)."""
+"""In a sequence diagram: a member that computes the target of its group (A5), or a worker (W1)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from harness.values import State, as_function
 
 REQUESTS: Final = frozenset({"PrepareAssignment", "InstallAssignment"})
 _BESIDE: Final = ("clientStep", "call")
-"""Where the models of client-side assignors and of Connect have what these requests carry."""
+"""The variables in which the models of client-side assignors and of Connect have the content of these
+requests."""
 _COMPUTATION: Final = ("computation", "work")
-"""The variables that say who computes."""
+"""The variables with the computing member."""
 _GONE: Final = -1
-"""The epoch of a worker that is there only for what it lost."""
+"""The epoch of a worker that is listed only for its lost work."""
 
 
 def messages(index: int, member: str, step: SpecStep, before: State, after: State) -> Iterator[Message]:
@@ -44,7 +45,7 @@ def changes(before: State | None, after: State) -> Iterator[str]:
 
 
 def computes(state: State) -> str:
-    """The member that computes the target that is due, and from what; "" for none."""
+    """The member that computes the due target, and its input; "" for none."""
     chosen = _one(state, _COMPUTATION).get("chosen")
     group: Mapping[str, Any] = as_function(state["group"])
     if not chosen or group["epoch"] == group["assignmentEpoch"]:

@@ -30,7 +30,7 @@ class UserData(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A member as PrepareAssignment shows it."""
+    """A member in PrepareAssignment's answer."""
 
     epoch: int
     instance: str
@@ -62,7 +62,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """The member that computes the due target ("": none), and from what (None: it has not prepared)."""
+    """The member that computes the due target ("": none), and its input (None: it has not prepared)."""
 
     chosen: str = ""
     notified: bool = False
@@ -82,7 +82,7 @@ PAIRS: Final = Form("pairs", _read_pairs, no_literal)
 
 
 class ClientStep(NamedTuple):
-    """The variable `clientStep`: what a heartbeat was answered of assignors, what an install carries."""
+    """The variable `clientStep`: the assignor data in a heartbeat's answer, the content of an install."""
 
     compute: bool
     told: UserData
@@ -93,14 +93,14 @@ class ClientStep(NamedTuple):
 
 
 def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
-    """A list of them; an empty one may look like an empty function."""
+    """A list of offers; an empty one may look like an empty function."""
     return tuple(
         record_of(Offer).read(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ())
     )
 
 
 def computation_of(fields: Fields) -> Computation:
-    """The member that computes the target, and from what."""
+    """The member that computes the target, and its input."""
     return Computation(
         chosen=fields.get("chosen", str),
         notified=fields.get("notified", bool),

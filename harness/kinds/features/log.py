@@ -1,12 +1,13 @@
-"""The specification's log: what a step appends to it must be what `records.written` expects of a target (P1).
+"""The specification's log: the records that a step appends to it must be those that `records.written` expects
+of a target (P1).
 
 Traces of the models with a log (spec/OpenLog.tla) have the variable `log`: a set of records with offsets,
-from which compaction takes some out (P3). The records that a target must write come from the states before
-and after a step. Both derive them from P1, so they must agree in all that the spec's records say. Fields
-that the records of the specification leave out (client ids, time-outs) are not compared.
+from which compaction removes some (P3). The records that a target must write come from the states before and
+after a step. Both are derived from P1, so they must agree in all fields of the specification's records.
+Fields that the specification's records leave out (client ids, time-outs) are not compared.
 
-A contradiction ends the decoding of the trace and is no difference of a step: the spec and the harness, or
-the trace and the spec, contradict each other, and of that no target is to blame.
+A contradiction ends the decoding of the trace and is no difference of a step: the specification and the
+harness, or the trace and the specification, contradict each other, which is not the target's fault.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from harness.replay.compare import differences, record_name
 from harness.targets.base import Answer, Json
 
 _Readers: TypeAlias = dict[str, Callable[[Fields], Any]]
-"""Field of a record's value in JSON -> the same in the specification's value."""
+"""Field of a record's value in JSON -> its reader in the specification's value."""
 
 
 def _epoch(value: Fields) -> int:
@@ -60,9 +61,10 @@ _READERS: Final[dict[str, _Readers]] = {
 
 
 def check_log(before: SpecState, after: SpecState, expected: Sequence[Json]) -> None:
-    """A step appends the records `expected` and takes none out (P1); a Compact only takes some out (P3).
+    """Check that a step appends the records `expected` and removes none (P1); a Compact only removes some
+    (P3).
 
-    ValueError, in words, if the spec's log says otherwise; states without a log say nothing.
+    ValueError, in words, if the specification's log contradicts that; states without a log pass.
     """
     if before.log is None or after.log is None:
         return
@@ -86,13 +88,13 @@ def _offset(record: Fields) -> int:
 
 
 def _record_json(record: Fields) -> Json:
-    """A record of the spec as JSON, with the fields of which it says something."""
+    """A record of the specification as JSON, with the fields that it has."""
     kind, member = record.get("type", str), record.get("member", str)
     if kind not in _READERS:
         raise ValueError(f"log has a record of the type {kind!r}; there are {', '.join(_READERS)}")
     partition = record.partition("partition")
     key = group_key(kind, member or None)
-    if partition is not None:  # The name is as the spec has it: that it is no id counts.
+    if partition is not None:  # The name is the specification's: only the fact that it is no id counts.
         key = {**offset_key(partition), "topic": partition[0]}
     place = f"log[{record_name(key)}]"
     raw = Fields(record.raw, place).option("value", frozendict)
@@ -103,7 +105,7 @@ def _record_json(record: Fields) -> Json:
 
 
 def _with_given_fields(record: Json) -> Json:
-    """A record that a target must write, without the fields of which the spec's says nothing."""
+    """A record that a target must write, without the fields that the specification's record does not have."""
     key, value = record["key"], record["value"]
     given = _READERS.get(key["type"], {})
     return {"key": key, "value": value and {name: value[name] for name in value if name in given}}

@@ -1,4 +1,5 @@
-"""Cards of states and sequence diagrams of traces of kinds of which each request is answered in its step."""
+"""Cards of states and sequence diagrams of traces, for kinds in which each request is answered in its
+step."""
 
 from __future__ import annotations
 
@@ -42,12 +43,12 @@ class PlainDescriber(ABC, Generic[G, P]):
     @staticmethod
     @abstractmethod
     def row(member: Any) -> tuple[str, ...]:
-        """A member, but for its name."""
+        """A member's row without its name."""
 
     @staticmethod
     @abstractmethod
     def labels(step: Any) -> tuple[str, str]:
-        """The labels of a request and of its answer, if that is no error."""
+        """The labels of a request and of its answer without an error."""
 
     def card(self, state: State) -> Card:
         """The group in a line, and its members."""
@@ -76,7 +77,7 @@ def plain_steps(
     def steps(
         trace: Trace, title: str, failing: Mapping[int, Sequence[str]]
     ) -> tuple[list[str], list[Step], list[Event]]:
-        """Lanes, rows and what is drawn."""
+        """Lanes and rows."""
         states = pictures.reader().read(trace, f"The trace {title}")
         members = {state.step.member or (NOBODY if state.step.error else "") for state in states} - {""}
         rows = [

@@ -1,5 +1,5 @@
-"""Recorded runs of kinds whose lines are records of the specification as they are: reading a log, rendering
-it, and what is compared."""
+"""Recorded runs of kinds whose lines are plain records of the specification: reading a log, rendering it, and
+the compared fields."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from harness.values import State
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one; `topics` are those that there were."""
+    """The steps from a new coordinator to the next one; `topics` are those that existed."""
 
     topics: dict[str, int] = field(default_factory=dict)
     lines: list[Any] = field(default_factory=list)
 
     @property
     def constant(self) -> tuple[Any, ...]:
-        """Every run has the same."""
+        """The constants, which are the same in every run."""
         return ()
 
 
@@ -39,9 +39,9 @@ class PlainLogReader(LogReader[Run]):
 
     api: ClassVar[str]
     word: ClassVar[str]
-    """The names of events begin with it."""
+    """The word with which the names of events begin."""
     deletes: ClassVar[bool] = False
-    """Are deletions of groups steps? Where they are none a run ends with them."""
+    """Tell if deletions of groups are steps. Where they are none a run ends with them."""
 
     @abstractmethod
     def _request_line(self, number: int, content: Json, answer: Json | None) -> Any:
@@ -81,7 +81,7 @@ class PlainLogReader(LogReader[Run]):
             self._add(self._request_line(number, content, answered), answer)
 
     def _answered(self, answer: Json) -> Any:
-        """The part of a response that is compared."""
+        """The compared part of a response."""
 
     def _begun(self, line: Any) -> Run:
         return Run(dict(self._topics.counts))
@@ -96,7 +96,7 @@ class PlainRecording(Recording[Run, PlainState[Any, Any]]):
     reader: ClassVar[Callable[[], PlainReader[Any, Any]]]
 
     def render(self, runs: Sequence[Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """There is one dialect."""
+        """Render a run; there is one dialect."""
         lines = [line for run in runs for line in run.lines]
         topics = {name for run in runs for name in run.topics} | {line.topic for line in lines}
         members = {line.member for line in lines}

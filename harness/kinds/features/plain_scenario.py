@@ -1,4 +1,4 @@
-"""Scenarios of kinds whose groups begin with nothing: events, topics, definitions, and what is printed."""
+"""Scenarios of kinds whose groups begin empty: events, topics, definitions, and printed facts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def events_of(word: str) -> dict[str, Callable[[Field], str]]:
 def request_of(
     epoch: int | None, optional: Sequence[str], request: Callable[[int, Mapping[str, Field]], str]
 ) -> Callable[[Field], str]:
-    """The verb of a request of that epoch, or of the one that the file gives; `request` makes the request of
-    its epoch and of the fields, of which some are `optional`."""
+    """The verb of a request of that epoch, or of the epoch in the file; `request` makes the request of its
+    epoch and of the fields, some of which are `optional`."""
 
     def action(field: Field) -> str:
         given = field.fields(("member",) if epoch is not None else ("member", "epoch"), optional)
@@ -55,7 +55,7 @@ def first_of(variable: str, none: str) -> Callable[[Field | None, Mapping[str, i
 
 
 def definitions(universe: Universe) -> str:
-    """The names of the file, and nothing that the model would choose itself."""
+    """The names in the file, and no others."""
     members, topics = tla_texts(sorted(universe.members)), tla_texts(sorted(universe.topics))
     return f"GoldenMembers == {members}\nGoldenTopics == {topics}\nNothing == {{}}"
 

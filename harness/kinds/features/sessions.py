@@ -1,4 +1,4 @@
-"""Groups whose members have a session and no other timer: what such kinds have in common.
+"""Groups whose members have a session and no other timer: the common part of such kinds.
 
 A kind has dataclasses of its group and its step. This module reads and loads states, follows sessions, and
 makes the calls of events, whose actions begin with a word of the kind.
@@ -81,12 +81,13 @@ class PlainState(Generic[G, P]):
 
     @property
     def configs(self) -> Mapping[str, int]:
-        """None."""
+        """None: such groups have no configurations."""
         return {}
 
 
 class PlainReader(Generic[G, P]):
-    """Reads the states of traces of a kind, whose first variable has the group; `group` reads that one."""
+    """A reader of the states of traces of a kind, whose first variable has the group; `group` reads that
+    variable."""
 
     def __init__(self, kind: Kind, group: Callable[[Fields], G], step: type[P]) -> None:
         self._kind, self._group, self._step = kind, group, step
@@ -112,7 +113,7 @@ FAIL_OVER: Final = "FailOver"
 DELETION: Final = "Delete"
 """The ends of the names of events: a session ends, a topic changes, a new coordinator, DeleteGroups."""
 Handler: TypeAlias = Callable[[PlainState[Any, Any], PlainState[Any, Any]], Call]
-"""From the states before and after a step to its call."""
+"""A function from the states before and after a step to its call."""
 
 
 def events(word: str) -> dict[str, Handler]:
@@ -140,8 +141,9 @@ def deleted(error: str) -> Json:
 
 class Written(NamedTuple, Generic[G]):
     """The records of a kind: `word` begins their types. `values` has in their order the end of each type, and
-    the value of a group, or `of_member` of a member; one is written where its value changes. `nobody` is who
-    is not in the group; `deleted` are the ends of those that go with a group, in their order."""
+    the value of a group, or `of_member` of a member; a record is written where its value changes. `nobody` is
+    the value of a member that is not in the group; `deleted` are the ends of the types that are deleted with
+    a group, in their order."""
 
     word: str
     values: Sequence[tuple[str, bool, Callable[[Any], Json]]]
@@ -149,7 +151,7 @@ class Written(NamedTuple, Generic[G]):
     deleted: Sequence[str]
 
     def step(self, before: G, after: G) -> Iterator[Json]:
-        """The records of a step, without offsets: those of who has gone first, in the other order."""
+        """The records of a step, without offsets: those of removed members first, in the reverse order."""
         old, new = before.named, after.named
         if before.epoch and not after.epoch:
             yield from (self._record(end, None) for end in self.deleted)
@@ -171,12 +173,13 @@ class Written(NamedTuple, Generic[G]):
 def decoder_of(
     reader: Callable[[], PlainReader[Any, Any]], decoding: Callable[[], Decoding[Any]]
 ) -> Callable[[Contents], KindDecoder[Any]]:
-    """The registry's entry for such a kind: makes a decoder which numbers inputs as given."""
+    """The registry's entry for such a kind: it makes a decoder, which numbers inputs with the given
+    numbering."""
     return lambda inputs: KindDecoder(reader(), lambda meta, name: decoding(), inputs)
 
 
 class SessionLoad(KindLoad[PlainState[G, P]]):
-    """A whole state; `name` is that of the kind, `none` no group."""
+    """A whole state; `name` is that of the kind, `none` is no group."""
 
     name: ClassVar[str]
     records_of: ClassVar[Written[Any]]
@@ -226,7 +229,7 @@ class SessionDecoding(Decoding[PlainState[G, P]]):
         return self._load(state, 0)
 
     def follow(self, before: PlainState[G, P], after: PlainState[G, P], now_ms: int) -> SessionLoad[G, P]:
-        """After a step: an answer without an error renews the session, a fail-over those of all."""
+        """After a step: an answer without an error renews the session, a fail-over renews all sessions."""
         anew = [after.step.member] if after.step.error == "NONE" else []
         anew = list(after.group.named) if after.step.action.endswith(FAIL_OVER) else anew
         self._ends_ms |= dict.fromkeys(anew, now_ms + wire.SESSION_TIMEOUT_MS)

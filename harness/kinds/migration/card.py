@@ -19,7 +19,8 @@ BY_WAY: Final = "group state and what members wait for, or how far they are"
 
 
 class MigrationDescriber:
-    """States of groups that migrate (spec/OpenMigration.tla): each as one of the kind of group that it is."""
+    """A reader of states of groups that migrate (spec/OpenMigration.tla): each as a state of its kind of
+    group."""
 
     titles: Sequence[str] = tuple(dict.fromkeys((*GROUP_STATES[:-1], *CLASSIC_STATES)))
     levels: Sequence[str] = (BY_WAY, BY_MEMBERS, BY_STATE)
@@ -66,5 +67,5 @@ class MigrationDescriber:
         return (title, *self._kind(state), *words)
 
     def folded_card(self, key: Key) -> Card:
-        """As those of both kinds are."""
+        """The folded card of the group's kind."""
         return self._consumer.folded_card(key)

@@ -33,7 +33,7 @@ class MigrationLoad(KindLoad[MigrationState]):
 
     @property
     def volatile(self) -> Json:
-        """The state that records do not hold: a classic group is given as it is described."""
+        """The state that records do not hold: a classic group is given in the form of its description."""
         if not self.state.is_classic:
             return self._consumer.volatile
         return {"clockMs": self.now_ms, "classic": {wire.GROUP: deepcopy(self.description)}}

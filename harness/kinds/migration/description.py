@@ -10,7 +10,7 @@ DOWNGRADE: Final = "downgrade"
 """The branches of steps that convert a group."""
 _CONVERSIONS: Final = {UPGRADE: ("M1", "M3"), DOWNGRADE: ("M1",)}
 _MIXED: Final = "mixed"
-"""The branches begin so of requests of the classic protocol to a consumer group."""
+"""The beginning of the branches of requests of the classic protocol to a consumer group."""
 
 
 def _exercised(action: str, branch: str, error: str) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""Expected answers and states after a step of a group that migrates, from the spec's states alone."""
+"""Expected answers and states after a step of a group that migrates, computed only from the specification's
+states."""
 
 from __future__ import annotations
 
@@ -16,11 +17,12 @@ from harness.replay.dialects import Forms
 from harness.targets.base import Json
 
 _OF_THE_GROUP: Final = ("group", "computation")
-"""Timers that are the group's, even where they name a member."""
+"""Timers of the group, even where they name a member."""
 
 
 def response(before: MigrationState, after: MigrationState, forms: Forms) -> Json | None:
-    """The body of the response to a step's own request; None while it waits, or if it is none."""
+    """The body of the response to a step's own request; None while the request waits, or if the step is
+    none."""
     if after.step.action in TRANSLATED:
         there = before.is_classic or before.group.exists or forms.leaves_each
         return classic.response(there, after.old.step)
@@ -36,7 +38,7 @@ def description(state: MigrationState, delay_ms: int) -> Json:
 
 def as_heartbeat(before: MigrationState, after: MigrationState) -> SpecState:
     """The state after a step, with a request of the classic protocol that a consumer group has accepted as
-    the heartbeat that it is translated to (M2, H8)."""
+    the heartbeat to which it is translated (M2, H8)."""
     shared, old = after.shared, after.old.step
     alive = ("NONE", "REBALANCE_IN_PROGRESS") if old.action == "ClassicHeartbeat" else ("NONE",)
     if after.step.action not in TRANSLATED or old.response.error not in alive:
@@ -51,14 +53,14 @@ def as_heartbeat(before: MigrationState, after: MigrationState) -> SpecState:
 @dataclass
 class MigrationTimers:
     """The timers of a classic group, or those of a consumer group with those of its members of the classic
-    protocol: until when they must rejoin, or send their SyncGroup (M2)."""
+    protocol: the times by which they must rejoin, or send their SyncGroup (M2)."""
 
     classic: classic.ClassicTimers
     shared: expect.Timers
     members_ms: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def start(self, state: MigrationState, now_ms: int) -> list[Json]:
-        """Arm all at full length: a new coordinator, or a group that has been converted."""
+        """Arm all timers at full length: for a new coordinator, or a converted group."""
         self.members_ms = {}
         if state.is_classic:
             return self.classic.start(state.old.group, now_ms)

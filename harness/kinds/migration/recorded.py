@@ -1,4 +1,4 @@
-"""Recorded runs of groups that migrate: how they are rendered, and what is compared."""
+"""Recorded runs of groups that migrate: their rendering, and the compared fields."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ _SILENT: Final = Classic("", (), frozenset())
 
 
 class MigrationRecording(Recording[classic.Run, MigrationState]):
-    """Groups that migrate as KIP-848's text has it (spec/RecordedMigration.tla)."""
+    """Groups that migrate in the way of KIP-848's text (spec/RecordedMigration.tla)."""
 
     module = "RecordedMigration"
     specification: ClassVar = "RecordedSpec"
     kafka: ClassVar = False
 
     def check(self, run: classic.Run) -> None:
-        """A target is computed that was not seen, and there are too many that it could be."""
+        """ConformError where a target is computed that was not seen, and there are too many candidates."""
         for line in _lines(run) if _choices(run) > LIMIT else ():
             if line.heartbeat and _is_unseen(line):
                 raise too_many(f"line {line.number}")
 
     def render(self, runs: Sequence[classic.Run], dialect: str, folder: Path) -> tuple[Path, Path]:
-        """Beside the generations that are named there may be another after each line that shows none."""
+        """Render a run; beside the named generations there may be another one after each line that shows
+        none."""
         classic.tell_leaders(runs)
         lines = [line for run in runs for line in _lines(run)]
         partitions = {partition for run in runs for partition in _partitions(run)}
@@ -73,7 +74,7 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         return write(folder, self.module, "kinds/migration/", values)
 
     def states(self, dumped: Sequence[State]) -> list[MigrationState]:
-        """The states of the open instance; the answers of a step are all that is due."""
+        """The states of the open instance; the answers of a step are all due ones."""
         states = MigrationReader().read(trace_of(dumped), "The state graph")
         return [
             replace(
@@ -91,7 +92,8 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
         return step.action == line.does and (line.request is not None or step.member == line.member)
 
     def differences(self, run: classic.Run, line: AnyLine, state: MigrationState) -> Iterator[Difference]:
-        """The response of either protocol, the answers to what waited, the event and the group."""
+        """The differences of the response of either protocol, the answers to waiting requests, the event and
+        the group."""
         assert isinstance(line, Line)
         words = MigrationLogReader.words
         if line.heartbeat is None and line.request is None:
@@ -110,7 +112,7 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
             yield from _words(state.group, line)
 
     def unseen(self, run: classic.Run, fits: int) -> classic.Run | None:
-        """With another target assignment."""
+        """The candidates with another target assignment."""
         line = run.lines[fits]
         if not isinstance(line, Line) or line.group is None or _choices(run) > MOST:
             return None
@@ -119,14 +121,14 @@ class MigrationRecording(Recording[classic.Run, MigrationState]):
 
 
 class KafkaMigrationRecording(MigrationRecording):
-    """Groups that migrate as Kafka has it, in one of its dialects (spec/RecordedKafkaMigration.tla)."""
+    """Groups that migrate in Kafka's way, in one of its dialects (spec/RecordedKafkaMigration.tla)."""
 
     module = "RecordedKafkaMigration"
     specification = "RecordedKafkaSpec"
     kafka = True
 
     def states(self, dumped: Sequence[State]) -> list[MigrationState]:
-        """With what a heartbeat is answered by Kafka."""
+        """The states with Kafka's answer to a heartbeat."""
         states = []
         for state, raw in zip(super().states(dumped), dumped, strict=True):
             by_kafka = read_response(Fields(raw["kafkaTold"], "kafkaTold"))
@@ -136,7 +138,7 @@ class KafkaMigrationRecording(MigrationRecording):
 
 
 def _choices(run: classic.Run) -> int:
-    """Number of target assignments that are possible with the names of a run."""
+    """The number of target assignments that are possible with the names of a run."""
     return int((len(_members([run])) + 1) ** len({*_partitions(run)}))
 
 
@@ -155,7 +157,7 @@ def _lines(run: classic.Run) -> Iterator[Line]:
 
 
 def _members(runs: Sequence[classic.Run]) -> set[str]:
-    """Every member id that runs name."""
+    """Every member id that the runs name."""
     lines = [line for run in runs for line in _lines(run)]
     members = {member for line in lines for member in old.members_of(line)}
     members |= {member for line in lines if line.group for member in line.group.members}

@@ -1,5 +1,5 @@
-"""A log of a group that migrates as lines that spec/RecordedMigration.tla has words for: those of a classic
-group and those of a consumer group."""
+"""A log of a group that migrates as lines for spec/RecordedMigration.tla: those of a classic group and those
+of a consumer group."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ PHASES: Final = {"PreparingRebalance": "prepare", "CompletingRebalance": "comple
 @dataclass(slots=True)
 class Line(old.Line):
     """One step. Fields of a consumer group have names of their own: `heartbeat` with the response `answer`,
-    the `group` as it was described, and the `words` of its members of the classic protocol, None if those
-    are not shown."""
+    the described `group`, and the `words` of its members of the classic protocol, None if those are not
+    shown."""
 
     heartbeat: Request | None = None
     answer: Response | None = None
@@ -45,7 +45,8 @@ class Line(old.Line):
 
     @property
     def whole(self) -> bool:
-        """Tell if a heartbeat has what the model has no field for, and Kafka asks for in a full request."""
+        """Tell if a heartbeat has the fields that the model does not have, and that Kafka expects in a full
+        request."""
         return int(self.content.get("body", {}).get("rebalanceTimeoutMs", -1)) >= 0
 
     @property
@@ -57,7 +58,8 @@ class Line(old.Line):
 
 @dataclass(slots=True)
 class Run(old.Run):
-    """From a new coordinator to the next one. `start` is the stable classic group that it begins with."""
+    """The steps from a new coordinator to the next one. `start` is the stable classic group at its
+    beginning."""
 
     topics: Mapping[str, int] = field(default_factory=dict)
     max_size: int = 0
@@ -65,7 +67,7 @@ class Run(old.Run):
 
     @property
     def constant(self) -> tuple[int, ...]:
-        """The constants of the model, which all of its runs share."""
+        """The constants of the model, which are the same in all of its runs."""
         return (self.extensions, self.max_size)
 
 

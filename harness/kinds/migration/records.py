@@ -1,7 +1,7 @@
 """The records that a step of a group that migrates must write (P1), from the states before and after it.
 
-A conversion is one batch: the old group's tombstones and all of the new one, as if written at once; then,
-of a consumer group, what the join has made of it.
+A conversion is one batch: the old group's tombstones and all of the new one, as if written at once; then, for
+a consumer group, the changes of the join.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def written(before: MigrationState, after: MigrationState, now_ms: int, forms: F
 
 
 def _once(records: list[Json]) -> list[Json]:
-    """The batch with the last value of each key, where a key is there twice: removals of what it does not
-    write, then in P1's order."""
+    """The batch with the last value of each key that it has twice: removals of keys without a value, then
+    values in P1's order."""
     last = {tuple(record["key"].items()): record for record in records}
     if len(last) == len(records):
         return records
@@ -62,8 +62,8 @@ def _written(before: MigrationState, after: MigrationState, now_ms: int, forms: 
 
 
 def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) -> list[Json]:
-    """The classic group at the epoch of the consumer group; and the next generation, where nobody need be
-    waited for."""
+    """The classic group at the epoch of the consumer group; and the next generation, where it need not wait
+    for members."""
     group = after.old.group
     if group.saved is None or group.saved.generation == before.group.epoch:
         return classic.group_at(after.old, now_ms)
@@ -73,12 +73,12 @@ def _brought_back(before: MigrationState, after: MigrationState, now_ms: int) ->
 
 
 def whole(state: MigrationState, forms: Forms) -> list[Json]:
-    """The records of a state as one log that was never written step by step: what `load` is given."""
+    """The records of a state as one log that was never written step by step: the input of `load`."""
     return classic.whole(state.old) if state.is_classic else records.whole(state.shared, forms)
 
 
 def _tombstones(group: Group, forms: Forms) -> list[Json]:
-    """M1: nothing is left of a consumer group."""
+    """M1: tombstones for all records of a consumer group."""
     target, *others = records.deletion()
     assigned = _of_each(group, "ConsumerGroupCurrentMemberAssignment", "ConsumerGroupTargetAssignmentMember")
     members = _of_each(group, "ConsumerGroupMemberMetadata")

@@ -27,12 +27,12 @@ from harness.scenario.scripts.verbs import counts_of, partitions_of
 _USER_DATA: Final = "eA=="
 """The only user data that there is, in base64."""
 _MOST: Final = 9
-"""The last generation that a member can say."""
+"""The last generation in a member's request."""
 
 
 def _first(field: Field | None, topics: Mapping[str, int]) -> str:
-    """A stable classic group: its members, the first of which has everything, their assignors, and who has
-    user data."""
+    """A stable classic group: its members, the first of which has all partitions, their assignors, and those
+    with user data."""
     if field is None:
         raise ConformError("A scenario of a group that migrates begins with a classic one: say `first:`.")
     given = field.fields(("members", "assignors"), ("userData",))
@@ -78,7 +78,7 @@ def _sync(field: Field) -> str:
 
 
 def _report(field: Field) -> str:
-    """A consumer's heartbeat."""
+    """A consumer's heartbeat with owned partitions."""
     given = field.fields(("member", "epoch", "owned"), ())
     member, epoch = tla_text(given["member"].name_text()), given["epoch"].number(1)
     return f"Reports({member}, {epoch}, {tla_partitions(given['owned'].partitions())})"
@@ -148,8 +148,8 @@ def _facts(trace: Trace) -> list[Facts]:
 
 
 def _state(state: MigrationState) -> Facts:
-    """The answer; of a classic group where it is, of a consumer group its epochs, who computes, the target,
-    and each member with what it may use."""
+    """The answer; a classic group as it is, of a consumer group its epochs, the computing member, the target,
+    and each member with its partitions."""
     group, old = state.group, state.old.group
     response = {"response": _response(state)}
     if state.is_classic:

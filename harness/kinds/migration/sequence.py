@@ -1,5 +1,5 @@
-"""Sequence diagrams of traces of a group that migrates (spec/OpenMigration.tla): of each step
-what is shown of the kind of group that it is about."""
+"""Sequence diagrams of traces of a group that migrates (spec/OpenMigration.tla): each step in the form of its
+kind of group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LATE = {"JoinTimeout": "time to rejoin", "SyncTimeout": "time to sync"}
 def migration_steps(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]]
 ) -> tuple[list[str], list[Step], list[Event]]:
-    """Lanes, rows and what is drawn. ConformError (exit 2) for a trace of another specification."""
+    """Lanes and rows. ConformError (exit 2) for a trace of another specification."""
     states = MigrationReader().read(trace, f"The trace {title}")
     from_the_first = 0 in failing or any(_changes(None, states[0]))
     steps = [

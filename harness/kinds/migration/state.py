@@ -1,5 +1,5 @@
-"""The spec's states of groups that migrate as typed records (spec/OpenMigration.tla), checked once: those of
-a consumer group and those of a classic group, of which one is there at a time."""
+"""The specification's states of groups that migrate as typed records (spec/OpenMigration.tla), checked once:
+those of a consumer group and those of a classic group, one of which exists at a time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ OLD: Final = "classic", "classicStep"
 """The variables of each kind of group that are `group` and `step` in its own traces."""
 _KEYS: Final = "consumer", "classic", "phase", "words"
 CLASSIC_VERSION: Final = -1
-"""M4: of what a member adds for its assignor in the classic protocol."""
+"""M4: the version of the metadata that a member adds for its assignor in the classic protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationState:
     """One state. `shared` is that of the consumer group, in which members of the classic protocol have
     `classic`; `old` is that of the classic group, with the steps of the classic protocol's requests.
-    `converted` is the consumer group that the step has made of a classic one, before anybody joined it."""
+    `converted` is the consumer group that the step has made of a classic one, before a member joined it."""
 
     shared: SpecState
     old: ClassicState
@@ -42,7 +42,7 @@ class MigrationState:
 
     @property
     def step(self) -> SpecStep:
-        """The step into it: of a request of the classic protocol the action and the member alone."""
+        """The step into the state: for a request of the classic protocol only the action and the member."""
         return self.shared.step
 
     @property
@@ -61,7 +61,7 @@ class MigrationState:
         return self.old.group.exists
 
     def group_of_step(self, after: MigrationState) -> Group:
-        """The consumer group that a step from this state is about: of a classic group, what becomes of it."""
+        """The consumer group of a step from this state: for a classic group, the result of its conversion."""
         return with_classic(after.converted, classic_data_in(self.old)) if self.is_classic else self.group
 
 
@@ -100,7 +100,7 @@ def renamed(trace: Trace, group: str, step: str) -> list[State]:
 
 
 def with_classic(group: Group, data: Mapping[str, Classic]) -> Group:
-    """The group with those of its members that use the classic protocol, and what they have said."""
+    """The group with its members of the classic protocol and their data."""
     members = {
         name: replace(member, classic=data[name], offers=_offers(data[name])) if name in data else member
         for name, member in group.members.items()

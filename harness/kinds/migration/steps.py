@@ -1,5 +1,5 @@
-"""Requests to a target for each action of a group that migrates: those for the same action of the kind of
-group that there is (see `harness.kinds.consumer.steps`)."""
+"""Requests to a target for each action of a group that migrates: those for the same action of its present
+kind of group (see `harness.kinds.consumer.steps`)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from harness.kinds.migration.state import MigrationState
 from harness.replay.calls import Call, FireTimer
 
 TRANSLATED: Final = frozenset({"JoinGroup", "SyncGroup", "ClassicHeartbeat", "LeaveGroup"})
-"""The requests of the classic protocol, whatever kind of group they are to (M2)."""
+"""The requests of the classic protocol, for any kind of group (M2)."""
 OFFSETS: Final = frozenset({"OffsetCommit", "OffsetFetch"})
-"""Actions that are of neither protocol (O2)."""
+"""Actions of neither protocol (O2)."""
 INSTALL: Final = "InstallAssignment"
 WAITS_FOR: Final = {"join": ("prepare", "both"), "sync": ("complete", "both")}
 """The timers of a member of the classic protocol in a consumer group, and the phases that have them."""
@@ -47,6 +47,6 @@ def call_of(before: MigrationState, after: MigrationState) -> Call:
         return FireTimer(timer, member)
     group = before.group_of_step(after)
     holder = group.members.get(group.holder(after.step.request.instance) or "")
-    if action == "Return" and holder is not None and holder.classic:  # it is not away
+    if action == "Return" and holder is not None and holder.classic:  # the member is not away
         action = "Join"
     return HANDLERS[action](replace(before.shared, group=group), after.shared)

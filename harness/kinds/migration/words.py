@@ -1,6 +1,6 @@
-"""Data of members of the classic protocol and of their leader, as spec/Conversions.tla has it (M2).
+"""Data of members of the classic protocol and of their leader, in the form of spec/Conversions.tla (M2).
 
-It is read from the bytes of Kafka's ConsumerProtocolSubscription and ConsumerProtocolAssignment.
+They are read from the bytes of Kafka's ConsumerProtocolSubscription and ConsumerProtocolAssignment.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from harness.kinds.fields import Partition
 
 
 class MigrationWords(Words):
-    """A subscription is its topics and, from version 3 on, "owns foo 0" for what the member owns and
-    "generation 1" for that of which it is; bytes that are no subscription are one text. An assignment is its
-    partitions."""
+    """The reader of such data. A subscription is its topics and, from version 3 on, "owns foo 0" for an owned
+    partition and "generation 1" for its generation; bytes that are no subscription are one text. An
+    assignment is its partitions."""
 
     def subscription(self, protocols: Iterable[Mapping[str, Any]]) -> frozenset[str]:
         """The subscription of the first protocol: all protocols have the same (see `differ`)."""
         return next((_subscription(one["metadata"]) for one in protocols), frozenset())
 
     def assignment(self, text: str) -> Assignment:
-        """Bytes that are none are as they are: partition 0 of a topic that there is not."""
+        """An assignment; malformed bytes become partition 0 of a topic that does not exist."""
         try:
             return partitions_of(text) if text else None
         except (struct.error, ValueError):
@@ -37,12 +37,12 @@ class MigrationWords(Words):
         return assignment
 
     def of(self, protocols: set[str], subscription: frozenset[str]) -> list[str]:
-        """The whole subscription: it is for every protocol."""
+        """The whole subscription: it belongs to every protocol."""
         return sorted(subscription)
 
 
 def differ(protocols: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell if they say several things."""
+    """Tell if the protocols have different subscriptions."""
     return len({_subscription(one["metadata"]) for one in protocols}) > 1
 
 

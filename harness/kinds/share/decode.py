@@ -1,4 +1,4 @@
-"""From a trace of a share group to prepared steps: what is sent, and what must come back."""
+"""From a trace of a share group to prepared steps: the requests, and the expected answers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ShareDecoding(SessionDecoding[ShareGroup, ShareStep]):
     calls = HANDLERS
 
     def described(self, group: ShareGroup) -> Json:
-        """Nothing of a group that does not exist but its epochs."""
+        """The description; a group that does not exist has only its epochs."""
         shown: Json = {
             "groupId": wire.GROUP,
             "state": group.title,
@@ -80,7 +80,7 @@ class ShareDecoding(SessionDecoding[ShareGroup, ShareStep]):
         return {**shown, "type": SHARE.name} if group.epoch else shown
 
     def body(self, after: ShareState) -> Json:
-        """Q5, Q7, and of DeleteGroups."""
+        """The body of the response: Q5, Q7, and of DeleteGroups."""
         step, answer = after.step, after.step.response
         assignment = None if answer.assigned is None else {"topicPartitions": _partitions(answer.assigned)}
         return {

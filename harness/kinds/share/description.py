@@ -13,7 +13,7 @@ _REQUIREMENTS: Final = {
     "ShareFailOver": ("Q8",),
     "ShareDelete": ("Q8",),
 }
-"""The requirements of a step, by its action; a request that is refused exercises Q7 besides."""
+"""The requirements of a step, by its action; a request that is refused also exercises Q7."""
 
 
 def _exercised(action: str, branch: str, error: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ class ShareDescriber(PlainDescriber[ShareGroup, ShareStep]):
 
     @staticmethod
     def labels(step: ShareStep) -> tuple[str, str]:
-        """A heartbeat by its epoch, and what is answered."""
+        """A heartbeat by its epoch, and its answer."""
         names, given = step.request.subscription, step.response.assigned
         topics = "" if names is None else f" topics {','.join(sorted(names)) or 'none'}"
         assigned = "" if given is None else f" assign {named(given)}"

@@ -1,4 +1,4 @@
-"""Recorded runs of share groups: reading a log, and what is compared."""
+"""Recorded runs of share groups: reading a log, and the compared fields."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Line(Observed):
 
 
 class ShareLogReader(PlainLogReader):
-    """Reads a log of a share group. A group of which a target hides something is not compared."""
+    """A reader of a log of a share group. A group of which a target hides fields is not compared."""
 
     line = Line
     api, word, deletes = SHARE.api, "Share", True

@@ -59,7 +59,7 @@ class ShareRequest:
 
 @dataclass(frozen=True, slots=True)
 class ShareResponse:
-    """The answer to a request; no error is that of an event."""
+    """The answer to a request; an event's answer has no error."""
 
     error: str
     epoch: int

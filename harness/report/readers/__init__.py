@@ -1,1 +1,1 @@
-"""Readers of what the verbs write with `--json`."""
+"""Readers of the files that the verbs write with `--json`."""

@@ -25,7 +25,7 @@ class Rebalance:
 
 
 def rebalances(data: Fields) -> Sequence[Rebalance]:
-    """The rebalances in a file; none where something else was measured."""
+    """The rebalances in a file; none where the file has other measurements."""
     return [_rebalance(one) for one in data.items_or_none("rebalance")]
 
 

@@ -1,4 +1,4 @@
-"""`conform check --json`: models, what is expected of them and what engines said."""
+"""`conform check --json`: models, their expected results and the engines' answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
 @dataclass(frozen=True)
 class ModelResult:
     """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one,
-    `recorded` the date of a recorded result; `undecided` says that the time ran out."""
+    `recorded` the date of a recorded result; `undecided` tells that the time ran out."""
 
     name: str
     purpose: str
@@ -41,12 +41,12 @@ class ModelResult:
 
     @property
     def from_evidence(self) -> bool:
-        """Tell if the result was recorded earlier and still counts."""
+        """Tell if the result was recorded earlier and is still valid."""
         return self.evidence == "accepted"
 
     @property
     def without_record(self) -> bool:
-        """Tell if there is neither a check nor a record that still counts."""
+        """Tell if there is neither a check nor a valid record."""
         return self.evidence not in ("", "accepted")
 
 

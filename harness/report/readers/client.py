@@ -16,7 +16,7 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True)
 class Ruled:
-    """A rule on a client: how often it had something to judge, and if it was broken."""
+    """A rule on a client: the number of times that it had something to judge, and if it was broken."""
 
     rule: str
     requirement: str
@@ -27,7 +27,7 @@ class Ruled:
 
 @dataclass(frozen=True)
 class Breach:
-    """A rule that is broken: what the client did, the shortest schedule in words, and the messages of it."""
+    """A broken rule: the client's action, the shortest schedule in words, and its messages."""
 
     rule: str
     requirement: str
@@ -42,7 +42,7 @@ class Breach:
 
 @dataclass(frozen=True)
 class Client:
-    """A client that was judged. `note` says where the figures are from if they are not of this run."""
+    """A client that was judged. `note` has the origin of the figures if they are not of this run."""
 
     name: str
     schedules: int
@@ -87,8 +87,8 @@ def _breach(one: Fields) -> Breach:
 
 
 def recorded(file: Path, root: Path, rules: Mapping[str, tuple[str, str]]) -> Client:
-    """The kit's own member as its record has it; `rules` gives requirement and sentence of each rule. A rule
-    that is broken leaves no record, so that all that were judged hold."""
+    """The kit's own member in its record; `rules` gives requirement and sentence of each rule. A broken rule
+    leaves no record, so that all judged rules hold."""
     data = Fields.of(file)
     runs = [data.get(name, dict) for name in ("simulated", "sockets")]
     counts = {name: sum(run["judged"].get(name, 0) for run in runs) for name in rules}

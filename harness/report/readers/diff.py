@@ -11,7 +11,7 @@ from harness.report.readers.fields import Fields
 
 @dataclass(frozen=True)
 class Kind:
-    """Inputs that go another way alike: how many, in how many states, and the shortest example."""
+    """Inputs with equal changes: their number, the number of states, and the shortest example."""
 
     kind: str
     action: str
@@ -27,7 +27,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Property:
-    """A property, and what became of it in A and B: "holds", "violated", "" where it was not checked."""
+    """A property, with its result in A and B: "holds", "violated", "" where it was not checked."""
 
     name: str
     requirements: Sequence[str]
@@ -38,7 +38,7 @@ class Property:
 
 @dataclass(frozen=True)
 class DiffModel:
-    """Differences within the bounds of one model; `inputs` by what became of them, `actions` by action.
+    """Differences within the bounds of one model; `inputs` by the kind of difference, `actions` by action.
 
     `not_compared` are fields that one of the two does not have.
     """
@@ -55,7 +55,7 @@ class DiffModel:
 
 @dataclass(frozen=True)
 class Diff:
-    """One comparison of A and B; `edits` in words, and the `page` that says more."""
+    """One comparison of A and B; `edits` in words, and the `page` with the details."""
 
     name: str
     a: str
@@ -124,7 +124,7 @@ def _kind(one: Fields) -> Kind:
 
 
 def _came(came: Sequence[Fields]) -> list[str]:
-    """An answer with its effects, a line each."""
+    """An answer with its effects, one on each line."""
     lines = []
     for one in came:
         effects: list[dict[str, Any]] = one.get("effects", list)

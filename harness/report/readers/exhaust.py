@@ -11,7 +11,7 @@ from harness.report.readers.fields import Fields
 
 @dataclass(frozen=True)
 class ExhaustFinding:
-    """Steps that differ alike: how many, and the shortest trace to one, of `steps` steps."""
+    """Steps with equal differences: their number, and the shortest trace to one, of `steps` steps."""
 
     name: str
     requirement: str
@@ -28,7 +28,7 @@ class Exhaust:
     """One run: `steps` of the model's state graph, `trace_steps` of tours and traces, tables in `output`.
 
     `loaded_wrongly` counts states that the target did not have after their load, `left_out` steps that need
-    features which the target lacks; `exercised` has of each requirement the number of steps.
+    features which the target lacks; `exercised` has for each requirement the number of steps.
     """
 
     model: str
@@ -49,7 +49,7 @@ class Exhaust:
 
     @property
     def holds(self) -> bool:
-        """Tell if all of it was judged, nothing differs, and no state was loaded wrongly."""
+        """Tell if everything was judged, nothing differs, and no state was loaded wrongly."""
         wrong = self.failed + self.not_judged + self.quarantined + self.loaded_wrongly
         return not wrong and self.steps + self.trace_steps > 0
 

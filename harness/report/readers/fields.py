@@ -1,4 +1,4 @@
-"""A JSON file whose fields are asked for by name and type; what is not as asked is named with its file."""
+"""A JSON file whose fields are read by name and type; a wrong one is named with its file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 
 class Fields:
-    """An object in a file; asking for a field that is not there, or of another type, names file and field."""
+    """An object in a file; reading a missing field, or one of another type, raises an error with file and
+    field."""
 
     def __init__(self, data: Any, place: str, stem: str) -> None:
         if not isinstance(data, dict):
@@ -25,12 +26,12 @@ class Fields:
 
     @classmethod
     def of(cls, path: Path) -> Fields:
-        """The object that a file holds."""
+        """The object in a file."""
         return cls(_load(path), f"The result {path}", path.stem)
 
     @classmethod
     def list_of(cls, path: Path) -> list[Fields]:
-        """The objects of the list that a file holds."""
+        """The objects of the list in a file."""
         items = _load(path)
         if not isinstance(items, list):
             raise ConformError(f"The result {path} must be a list.")
@@ -72,7 +73,7 @@ class Fields:
         return values
 
     def decoded(self, name: str) -> Any:
-        """Any JSON; a text, as tables have it, is read as JSON if it is that."""
+        """Any JSON; a text that is JSON, as tables have it, is decoded."""
         value = self._data.get(name)
         try:
             return json.loads(value) if isinstance(value, str) else value
@@ -93,7 +94,7 @@ class Fields:
         return None if data is None else Fields(data, f"{self._place}, {name}", self.stem)
 
     def some(self, names: Sequence[str]) -> dict[str, Any]:
-        """The fields with these names, None for each that is not there."""
+        """The fields with these names, None for each missing one."""
         return {name: self._data.get(name) for name in names}
 
 

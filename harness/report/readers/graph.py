@@ -1,4 +1,4 @@
-"""`conform graph --json`: how many states a state graph has at each depth."""
+"""`conform graph --json`: the number of states of a state graph at each depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mutants.json`: the seeded bugs, and what caught each."""
+"""`mutants.json`: the seeded bugs, with the check that caught each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.report.readers.fields import Fields
 
 @dataclass(frozen=True)
 class Mutant:
-    """A seeded bug and what caught it ("" if nothing did); `real_bug` is one that implementations had."""
+    """A seeded bug and the check that caught it ("" for none); `real_bug` is one that implementations had."""
 
     name: str
     target: str

@@ -1,4 +1,4 @@
-"""`conform mutate --json`: systematic mutants, and what killed them."""
+"""`conform mutate --json`: systematic mutants, with the checks that killed them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _COUNTS = ("mutants", "killed", "survived", "equivalent", "unviable", "judged")
 
 @dataclass(frozen=True)
 class Counted:
-    """Numbers of mutants in a file, in a folder or in all: how many there are, were judged, and had which
-    verdict. `score` is in per cent; None of none."""
+    """Numbers of mutants in a file, in a folder or in all: existing ones, judged ones, and those of each
+    verdict. `score` is in per cent; None for no mutants."""
 
     path: str
     mutants: int
@@ -27,7 +27,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Survivor:
-    """A mutant that nothing kills, and why it is equivalent if someone argued that it is."""
+    """A mutant that no check kills, with the argument that it is equivalent, if there is one."""
 
     place: str
     operator: str
@@ -37,7 +37,7 @@ class Survivor:
 
 @dataclass(frozen=True)
 class Mutation:
-    """One run; `stale` is what is wrong with the arguments for equivalence, `exit_code` that of the verb."""
+    """One run; `stale` are the faults of the arguments for equivalence, `exit_code` that of the verb."""
 
     total: Counted
     folders: Sequence[Counted]

@@ -19,8 +19,8 @@ DERIVED: Final = frozenset({"requirements"})
 
 @dataclass(frozen=True)
 class Replay:
-    """One replay; `source` is what its file is called, and `not_loaded` how many states the target did not
-    load, `wait_s` the seconds that a live broker might wait for timers. `stopped` says why it ended
+    """One replay; `source` is the name of its file, `not_loaded` the number of states that the target did not
+    load, `wait_s` the seconds that a live broker might wait for timers. `stopped` is the reason why it ended
     before its end."""
 
     source: str
@@ -84,7 +84,7 @@ def _causes(raw: Any, stem: str) -> list[Cause]:
 
 
 def _failure(raw: Any, stem: str) -> Failure:
-    """A failure as `harness.replay.report` writes it. ConformError if the result has another form."""
+    """A failure in the form of `harness.replay.report`. ConformError if the result has another form."""
     try:
         differences = [Difference(one["path"], one["expected"], one["got"]) for one in raw["differences"]]
         rules = [Rule(**one) for one in raw.get("rules", ())]

@@ -16,10 +16,10 @@ from harness.targets.base import Json
 
 @dataclass(frozen=True)
 class Violation:
-    """A finding of a simulation, shrunk: what is broken, the schedule in words, and the messages of it.
+    """A finding of a simulation, shrunk: the broken invariant, the schedule in words, and its messages.
 
-    `before` and `after` are the group around the step that shows it, of two implementations the first one's.
-    `differences` are those of two implementations, `scenario` is the file of one that plays it.
+    `before` and `after` are the group around the step that shows it; for two implementations the first one's.
+    `differences` are those of two implementations, `scenario` is the file of a scenario that plays it.
     """
 
     requirement: str
@@ -38,10 +38,10 @@ class Violation:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run: what was simulated, from which seed, how much of it (`size` in words), and what was found.
+    """One run: the simulated groups, the first seed, the amount (`size` in words), and the findings.
 
-    `counts` has what happened how often, by kind: events, faults, states, answers. `left_out` is what was not
-    drawn or not compared.
+    `counts` has the numbers of events, by kind: events, faults, states, answers. `left_out` are the
+    operations that were not drawn or not compared.
     """
 
     what: str
@@ -142,7 +142,7 @@ _EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
 
 
 def _story(operations: Sequence[Mapping[str, Any]], topics: Mapping[str, str]) -> list[dict[str, str]]:
-    """The requests of a schedule as messages, and what else is done as notes; topics by their ids."""
+    """The requests of a schedule as messages, and its other events as notes; topics by their ids."""
     story = []
     for done in operations:
         if done["op"] == "request":

@@ -1,1 +1,2 @@
-"""Scenarios of classic and Connect groups: scripts over their open instances, a module a kind of group."""
+"""Scenarios of classic and Connect groups: scripts over their open instances, one module for each kind of
+group."""

@@ -11,7 +11,7 @@ from harness.kinds.scenarios import LANGUAGES
 from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Erratum, Expected, Language, Script, Step, Universe
 
-"""By what a file says in `protocol:`."""
+"""Languages by the word in `protocol:` of a file."""
 _NAMED: Final = ("member", "worker")
 """Fields with the id of a member, and below those with a mapping from such ids."""
 _BY_MEMBER: Final = ("members", "workers", "target", "assignments")
@@ -92,13 +92,13 @@ def _is_list(field: Field) -> bool:
 
 
 def _written(field: Field) -> str:
-    """A value as it is written in the file, on one line."""
+    """A value as written in the file, on one line."""
     start, end = field.node.start_mark.index, field.node.end_mark.index
     return " ".join(field.source[start:end].split())
 
 
 def _universe(whole: Field, kind: Language, topics: Mapping[str, int]) -> Universe:
-    """Everything that the file names."""
+    """All names in the file."""
     members: set[str] = set()
     most = dict(topics)
     for name, field in _everything(whole):
@@ -114,7 +114,7 @@ def _universe(whole: Field, kind: Language, topics: Mapping[str, int]) -> Univer
 
 
 def _everything(field: Field) -> Iterator[tuple[str, Field]]:
-    """Every value below, with its name, but for what is printed."""
+    """Every value below, with its name, except for the printed states."""
     if isinstance(field.node, yaml.MappingNode):
         for name, value in field.mapping().items():
             if name not in ("expect", "uncorrected"):

@@ -1,4 +1,4 @@
-"""A scenario of a classic or Connect group in memory, and what a kind of group has of its own.
+"""A scenario of a classic or Connect group in memory, and the parts in which kinds of groups differ.
 
 A printed state is plain: names to texts, lists of texts, and more of the same. So reading, comparing and
 writing are the same for all kinds.
@@ -15,13 +15,13 @@ from harness.itf import Trace
 from harness.scenario.fields import Field
 
 Facts: TypeAlias = Mapping[str, Any]
-"""The facts that are printed: name -> text, tuple of texts, or `Facts`."""
+"""Printed facts: name -> text, tuple of texts, or `Facts`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """Names in the scenarios of one run: members, topics (or connectors) and how many partitions (or
-    resources) each has at most."""
+    """Names in the scenarios of one run: members, topics (or connectors) and the most partitions (or
+    resources) of each."""
 
     members: frozenset[str]
     topics: Mapping[str, int]
@@ -29,13 +29,13 @@ class Universe:
 
 @dataclass(frozen=True)
 class Language:
-    """A kind of group. `name` is what a file says in `protocol:`, `module` its open instance.
+    """A kind of group. `name` is the word in `protocol:` of a file, `module` its open instance.
 
-    `topics` is the field of a file with what is assigned, and `whole` 1 where one is itself assigned, beside
-    its parts. `first` makes the initial state of a file, `verbs` make a TLA+ action of what a step does;
-    `definitions` are what the module's constants are, `config` gives them to it. `facts` prints the states of
-    a behaviour, each but the initial one; `tall` are the parts that are written one entry a line, `optional`
-    those that a file may leave out.
+    `topics` is the field of a file with the assigned things, and `whole` is 1 where such a thing is itself
+    assigned, beside its parts. `first` makes the initial state of a file, `verbs` make a TLA+ action of a
+    step; `definitions` are the values of the module's constants, `config` gives them to the module. `facts`
+    prints the states of a behaviour, each but the initial one; `tall` are the parts that are written with one
+    entry on a line, `optional` those that a file may leave out.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """The values that the document prints after a step (from 1), and those that hold."""
+    """The values that the document prints after a step (from 1), and the right ones."""
 
     step: int
     where: str
@@ -110,7 +110,7 @@ class Script:
 
 @dataclass(frozen=True)
 class PlayedScript:
-    """The result of playing a script: the behaviour as far as it goes, and what it prints."""
+    """The result of playing a script: the behaviour as far as it goes, and its printed states."""
 
     scenario: Script
     trace: Trace
@@ -124,7 +124,7 @@ class PlayedScript:
 
     @property
     def mismatches(self) -> list[tuple[int, str, str, str]]:
-        """Differences of the file: step, what, in the file, in the specification."""
+        """Differences of the file: step, name, value in the file, value in the specification."""
         wrong = []
         for number, (step, spec) in enumerate(zip(self.scenario.steps, self.transcripts, strict=False), 1):
             if step.expect is not None and step.expect.facts:
@@ -156,7 +156,7 @@ class PlayedScript:
 
     @property
     def broken(self) -> bool:
-        """Tell if the file as far as it is written is no behaviour of the specification."""
+        """Tell if the written part of the file is no behaviour of the specification."""
         return bool(self.stuck or self.mismatches)
 
     @property
@@ -166,7 +166,7 @@ class PlayedScript:
 
 
 def over(facts: Facts, others: Facts) -> Facts:
-    """Facts with others in their place, to any depth; an empty text takes a fact away."""
+    """Facts with others in their place, to any depth; an empty text removes a fact."""
     result = dict(facts)
     for name, value in others.items():
         if value == "":
@@ -190,7 +190,7 @@ def flat(facts: Facts, before: str = "") -> dict[str, Any]:
 
 
 def differ(file: Facts, spec: Facts) -> Sequence[tuple[str, str, str]]:
-    """Differences: by which name, in the file, in the specification."""
+    """Differences: the name, the value in the file, the value in the specification."""
     left, right = flat(file), flat(spec)
     names = [*left, *(name for name in right if name not in left)]
     return [

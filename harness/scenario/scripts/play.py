@@ -1,4 +1,4 @@
-"""Scripts of classic and Connect groups on the specification: one run of TLC a kind of group."""
+"""Scripts of classic and Connect groups on the specification: one run of TLC for each kind of group."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _played(script: Script, chain: Sequence[State], together: Universe) -> Playe
 
 
 def _own(value: Value, others: Universe) -> Value:
-    """A value without what only other scenarios of the run name."""
+    """A value without the names of the run's other scenarios."""
     if isinstance(value, frozenset):
         return frozenset(_own(item, others) for item in value)
     if not isinstance(value, frozendict):
@@ -117,7 +117,7 @@ def _own(value: Value, others: Universe) -> Value:
 
 
 def _is_of(key: Any, others: Universe) -> bool:
-    """Is an argument of a function a member, a topic or a partition of them?"""
+    """Tell if an argument of a function is a member, a topic or a partition of them."""
     if isinstance(key, tuple):
         return bool(key[1] >= others.topics.get(key[0], key[1] + 1))
     return key in others.members or others.topics.get(key) == 0

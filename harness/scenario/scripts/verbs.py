@@ -1,4 +1,4 @@
-"""Verbs of scenarios that several kinds of groups have, and parts of their modules."""
+"""Verbs that several kinds of groups have in scenarios, and parts of their modules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def timer(action: str, whose: str = "member") -> Callable[[Field], str]:
 
 
 def counts_of(topics: Mapping[str, int]) -> str:
-    """The sizes of topics; 0 follows for others."""
+    """The sizes of topics; for other topics 0 follows."""
     return tla_cases("t", {name: str(count) for name, count in topics.items()})
 
 

@@ -1,4 +1,4 @@
-"""Writing the states that the specification gives into a file, and saying what is not as it should be."""
+"""Writing the states that the specification gives into a file, and sentences about its faults."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rewritten(text: str, played: PlayedScript) -> str:
 
 
 def explain(played: PlayedScript) -> Iterator[str]:
-    """Everything that is not as it should be, a line each, with the file's lines."""
+    """All faults, one on a line, with the file's lines."""
     script = played.scenario
 
     def at(line: int, sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""The invariants of what heartbeats are answered."""
+"""The invariants of answers to heartbeats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FENCED_MEMBER_EPOCH: Final = 110
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A member before its heartbeat, if there was one, and what its target was."""
+    """A member before its heartbeat, if it was in the group, with its target then."""
 
     seen: Seen | None
     epoch: int
@@ -24,7 +24,7 @@ class Before:
 
     @property
     def retries(self) -> int:
-        """The epoch that a retry has (H6); NOBODY for none."""
+        """The epoch of a retry (H6); NOBODY for none."""
         return NOBODY if self.seen is None else self.seen.previous
 
 
@@ -38,7 +38,7 @@ def before_of(watch: GroupWatch, group: GroupView | None, member: str) -> Before
 def check_answer(
     group: GroupView | None, before: Before, body: Json, cause: Cause, assigned: Partitions | None
 ) -> None:
-    """H5, H6, R5: what a heartbeat was answered; `told` is the answer's assignment."""
+    """H5, H6, R5: check the answer to a heartbeat; `told` is the answer's assignment."""
     if cause.error:
         _check_refusal(group, before, cause)
         return

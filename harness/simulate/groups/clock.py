@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Waits(Protocol):
-    """A member that wants to send something at a time of its process's clock."""
+    """A member with a request for a later time of its process's clock."""
 
     def next_deadline_ms(self) -> int | None: ...
 
@@ -25,7 +25,8 @@ class Clocked:
         return (now_ms - self.born_ms) * self.permille // 1000 + self.leap_ms
 
     def due_ms(self, now_ms: int) -> int | None:
-        """The time of its member's next request, in everybody's time; None: not before something happens."""
+        """The time of its member's next request, on the clock of the world; None: not before something
+        happens."""
         deadline = self.machine.next_deadline_ms()
         if deadline is None:
             return None

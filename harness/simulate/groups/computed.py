@@ -1,5 +1,5 @@
-"""The invariants of targets that a member computes (A5 to A7): what it was given to compute from, and what it
-installed is judged against that, however the group has changed since."""
+"""The invariants of targets that a member computes (A5 to A7): its prepared input, and the target that it
+installs, which is checked against that input, however the group has changed since."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING: Final[Partitions] = frozenset()
 
 
 def illegal(wanted: Mapping[str, Partitions], given: Mapping[str, Partitions]) -> str:
-    """A4: what is wrong with a target, "" for nothing: who wants what, and who is given what."""
+    """A4: the fault of a target, "" for none; from the members' subscriptions and their partitions."""
     taken: set[Partition] = set()
     for name, partitions in given.items():
         if name not in wanted:
@@ -62,7 +62,7 @@ class Prepared:
 
 
 def check_prepared(group: GroupView, wanted: Mapping[str, Partitions], prepared: Prepared) -> None:
-    """A5, A6: whoever prepares anew is given the group as it is. Raises Violation."""
+    """A5, A6: a member that prepares anew gets the present group. Raises Violation."""
     if prepared.epoch != group.epoch or prepared.wanted != wanted:
         raise Violation(
             "A6",
@@ -73,13 +73,14 @@ def check_prepared(group: GroupView, wanted: Mapping[str, Partitions], prepared:
 
 
 def check_prepared_again(prepared: Prepared | None, body: Json) -> None:
-    """A6: who asks again is given the same, whatever the group has become. Raises Violation."""
+    """A6: a member that prepares again gets the same answer, however the group has changed. Raises
+    Violation."""
     if prepared is None or prepared.body != body:
         raise Violation("A6", "PreparedOnce", "a member that prepared again was given something else")
 
 
 def check_refused(prepared: Prepared | None, sent: Json, error: int) -> None:
-    """A6: what is legal by what was prepared is installed. Raises Violation."""
+    """A6: a target that is legal by the prepared input is installed. Raises Violation."""
     of_base = prepared is not None and prepared.epoch == sent["groupEpoch"]
     if error != INVALID_ASSIGNMENT or prepared is None or not of_base:
         return
@@ -88,15 +89,16 @@ def check_refused(prepared: Prepared | None, sent: Json, error: int) -> None:
 
 
 def parts_of(sent: Json) -> dict[str, Partitions]:
-    """Member id -> the partitions that an assignment gives it."""
+    """Member id -> its partitions in an assignment."""
     return {one["memberId"]: from_wire(one["partitions"]) for one in sent["members"]}
 
 
 def check_installed(
     group: GroupView, prepared: Prepared | None, sent: Json, before: Mapping[str, TargetView]
 ) -> None:
-    """A6, A7, E2: what was installed is of what was prepared and legal by it, and is the target now of all
-    who are still there; an assignor's error leaves the target as it was. Raises Violation."""
+    """A6, A7, E2: an installed target comes from the prepared input and is legal by it, and is now the target
+    of all members that are still in the group; an assignor's error leaves the target unchanged. Raises
+    Violation."""
     if prepared is None or not sent["groupEpoch"] == prepared.epoch == group.assignment_epoch:
         raise Violation(
             "E2",
@@ -118,8 +120,8 @@ def check_installed(
 
 
 def check_kept(targets: Mapping[str, TargetView], before: Mapping[str, TargetView]) -> None:
-    """A5: a target that is due for a member to compute stays as it was until it is installed; a static member
-    takes its place (S1). Raises Violation."""
+    """A5: a target that a member must compute stays unchanged until the install; a static member takes its
+    place (S1). Raises Violation."""
     moved = {target.partitions for name, target in before.items() if name not in targets}
     for name, target in targets.items():
         kept = before[name].partitions if name in before else NOTHING

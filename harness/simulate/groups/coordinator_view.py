@@ -1,8 +1,7 @@
 """The invariants of one group in the coordinator's view, checked after each of its steps.
 
-They are those of spec/GroupProperties.tla, over the group before and after a step and what the step was.
-This module keeps from step to step what the properties compare with, so that the cost of a step depends on
-what changed.
+They are those of spec/GroupProperties.tla, over the group before and after a step and the step's cause. This
+module keeps the values of before from step to step, so that the cost of a step depends only on its changes.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ NOBODY: Final = 0
 class Cause:
     """The cause of a step: "request", "install", "timer", "topics", "fail-over" or "deletion".
 
-    A heartbeat has: the member (for a join, the member id that was answered), the epoch, the partitions that
-    the member reports as owned, and whether the heartbeat was accepted. An installed assignment has the body
-    of the request.
+    A heartbeat has: the member (for a join, the answered member id), the epoch, the partitions that the
+    member reports as owned, and a flag for its acceptance. An installed assignment has the body of the
+    request.
     """
 
     kind: str
@@ -61,7 +60,7 @@ class Cause:
 
     @property
     def joins(self) -> bool:
-        """Did a new incarnation of the member come of it (H1)?"""
+        """Tell if a new incarnation of the member came of the step (H1)."""
         return self.kind == "request" and self.epoch == 0 and self.accepted
 
 
@@ -73,7 +72,7 @@ DELETION: Final = Cause("deletion")
 
 @dataclass(slots=True)
 class Seen:
-    """A member as it was after the last step."""
+    """A member after the last step."""
 
     incarnation: int
     """NOBODY while it is away (S1)."""
@@ -87,8 +86,8 @@ class Seen:
 
 
 class GroupWatch:
-    """One group. `alive` are the incarnations that the coordinator has; numbers are never used again, in any
-    group that draws from the same `numbers`."""
+    """One group. `alive` are the incarnations that the coordinator has; their numbers are never used again,
+    in any group with the same `numbers`."""
 
     def __init__(self, name: str, numbers: Iterator[int] | None = None) -> None:
         self.name = name
@@ -99,14 +98,14 @@ class GroupWatch:
         self.holder: dict[Partition, int] = {}
         """The incarnation that holds each partition."""
         self.last: dict[Partition, tuple[int, int]] = {}
-        """The incarnation that held it last, and how many before that one did (O2)."""
+        """The incarnation that held it last, and the number of incarnations that held it before (O2)."""
         self._targets: Mapping[str, TargetView] = {}
         self._metadata: dict[str, tuple[str, int]] = {}
         self._prepared: Prepared | None = None
         self._numbers = numbers or count(1)
 
     def step(self, group: GroupView | None, cause: Cause, topics: Topics) -> bool:
-        """Check one step; whether it changed anything of a member. Raises Violation."""
+        """Check one step; tell if it changed a member. Raises Violation."""
         if group is None:
             return self._gone(cause)
         self._epochs(group)
@@ -142,8 +141,8 @@ class GroupWatch:
         return had
 
     def prepared(self, group: GroupView, again: bool, body: Json, topics: Topics) -> None:
-        """A member was given what to compute from (A5, A6): the group as it is, or what it was given before
-        if it asks `again`."""
+        """Note that a member prepared (A5, A6): with the present group, or with its earlier input if it asks
+        `again`."""
         if again:
             check_prepared_again(self._prepared, body)
         else:
@@ -151,11 +150,11 @@ class GroupWatch:
             check_prepared(group, wanted_by(group, topics), self._prepared)
 
     def refused(self, sent: Json, error: int) -> None:
-        """An assignment was refused, though its member is the chosen one and has prepared (A6)."""
+        """Check the refusal of an assignment whose member is the chosen one and has prepared (A6)."""
         check_refused(self._prepared, sent, error)
 
     def _epochs(self, group: GroupView) -> None:
-        """E4: ordered, and never less than before."""
+        """E4: epochs are ordered, and never decrease."""
         if not self.assignment_epoch <= group.assignment_epoch or not self.epoch <= group.epoch:
             raise Violation(
                 "E4",
@@ -176,7 +175,7 @@ class GroupWatch:
         return len(group.members) < len(known) or not group.members.keys() >= known.keys()
 
     def _changed(self, group: GroupView, cause: Cause) -> list[str]:
-        """The members that are new, or not as they were."""
+        """The members that are new or changed."""
         sentences = []
         joined = cause.member if cause.joins else None
         for name, member in group.members.items():
@@ -193,7 +192,7 @@ class GroupWatch:
         return sentences
 
     def _place(self, cause: Cause, member: MemberView) -> str | None:
-        """S1: the member that was away and whose place this one has taken."""
+        """S1: the member that was away and whose place this member has taken."""
         instance = member.metadata.instance_id
         if instance is None:
             return None
@@ -228,7 +227,7 @@ class GroupWatch:
         return seen is not None and seen.subscriber == member.metadata
 
     def _notice(self, group: GroupView, cause: Cause, subscriptions: bool, topics: Topics) -> bool:
-        """E1: nothing of the topics that members subscribe to goes unnoticed; whether that has changed."""
+        """E1: check that no change of the subscribed topics goes unnoticed; tell if there was a change."""
         if not subscriptions and cause.kind not in ("topics", "fail-over"):
             return False
         wanted = {
@@ -306,7 +305,8 @@ class GroupWatch:
             )
 
     def _take_over(self, group: GroupView, cause: Cause, changed: list[str], gone: list[str]) -> None:
-        """R7: note who holds what now; releases first, so that what a step hands over counts as free."""
+        """R7: note the present holders; releases first, so that partitions that a step hands over count as
+        free."""
         for name in gone:
             self.alive.discard(self.members[name].incarnation)
             self._release(self.members.pop(name), NOTHING)
@@ -366,7 +366,7 @@ class GroupWatch:
             )
 
     def _target(self, group: GroupView, cause: Cause, topics: Topics) -> None:
-        """A4, E2: a target is legal when it is installed, and its epoch that of what it was computed from."""
+        """A4, E2: a target is legal when it is installed, and has the epoch of its input."""
         if group.assignment_epoch == self.assignment_epoch and group.targets == self._targets:
             return
         before, self._targets = self._targets, dict(group.targets)
@@ -394,7 +394,7 @@ class GroupWatch:
 
 
 def wanted_by(group: GroupView, topics: Topics) -> dict[str, Partitions]:
-    """Which partitions each member may get: all of the topics that it subscribes to."""
+    """The partitions that each member may get: all of the topics to which it subscribes."""
     return {
         name: frozenset(
             (topic, index)

@@ -1,4 +1,4 @@
-"""Random schedules: who takes part, how long everything takes, and what goes wrong, drawn from a seed.
+"""Random schedules: the members, the times of everything, and the faults, drawn from a seed.
 
 In the calm between storms groups come to rest; otherwise hardly any rebalance would ever end.
 """
@@ -43,7 +43,7 @@ def drawn_settings(rng: random.Random, r9: bool = True, exemption: bool = True) 
 
 
 class Draw(Weather[World, Process]):
-    """A pump that draws. `rng` alone decides."""
+    """A pump that draws. Only `rng` decides."""
 
     disturbances = DISTURBANCES
     calm_ms = (20_000, 90_000)
@@ -53,7 +53,7 @@ class Draw(Weather[World, Process]):
         self._topics = 0
         self._slots = self._drawn_slots()
         self._aside = random.Random(str(self._slots))
-        """Draws the kinds of events that came later, so that the other draws of a seed stay as they were."""
+        """A source of draws for later kinds of events, so that the other draws of a seed stay unchanged."""
         self._disturb = {
             "crash": lambda: self._to_one({"do": "crash"}),
             "close": self._close,
@@ -99,7 +99,7 @@ class Draw(Weather[World, Process]):
         self._next_disturbance()
 
     def saw(self, event: Json, happened: bool) -> None:
-        """A process that is gone comes back some time; one that has failed for good is started anew."""
+        """Plan the return of a process that is gone; a process that has failed for good is started anew."""
         super().saw(event, happened)
         who = event.get("who")
         process = self.world.processes.get(who or "")
@@ -128,7 +128,7 @@ class Draw(Weather[World, Process]):
             self.at(self.now_ms + self.latency_ms(), {"do": "deliver-copy", "who": process.name})
 
     def _lag(self, process: Process) -> None:
-        """Without R9: the process gives up a request that is on the way, and that arrives later."""
+        """Without R9: let the process give up a request in flight, which arrives later."""
         self._now({"do": "give-up", "who": process.name, "disconnected": True})
         after_ms = self._rng.choice((300, 1_000, 3_000, 5_000, 8_000))
         self.at(self.now_ms + after_ms, {"do": "late", "who": process.name})
@@ -149,7 +149,7 @@ class Draw(Weather[World, Process]):
             )
 
     def latency_ms(self) -> int:
-        """Mostly short, and now and then longer than a time-out."""
+        """A latency: mostly short, and now and then longer than a time-out."""
         if self._storm and self._rng.random() < 0.06:
             return self._rng.choice((1_500, 6_000, 20_000, 50_000))
         return self._rng.randint(1, 50)
@@ -157,7 +157,7 @@ class Draw(Weather[World, Process]):
     # Applications
 
     def plan_application(self, process: Process) -> None:
-        """One that is at rest also consumes and commits."""
+        """Plan the application's polls; an application that is at rest also consumes and commits."""
         super().plan_application(process)
         if process.machine.fetchable:
             self.plan(process, "work", ("work",), self._rng.randint(500, 5_000), self._work())
@@ -168,11 +168,11 @@ class Draw(Weather[World, Process]):
         return {"do": "consume", "records": self._rng.randint(1, 5)}
 
     def callback_ms(self) -> int:
-        """A callback that takes its time may take longer than the rebalance time-out (R4)."""
+        """The length of a slow callback, which may be longer than the rebalance time-out (R4)."""
         return self._rng.choice((100, 2_000, 10_000, 90_000))
 
     def poll(self) -> Json:
-        """Some stay in a callback for a while."""
+        """Poll; some polls stay in a callback for a while."""
         slow = self._rng.random() < (0.15 if self._storm else 0.03)
         raises = self._aside.random() < 0.1
         return {"do": "poll", **({"slow": True} if slow else {}), **({"raises": True} if raises else {})}
@@ -187,7 +187,7 @@ class Draw(Weather[World, Process]):
         self.at(max(self.now_ms + after_ms, self._back_ms), {**slot, **self._subscription()})
 
     def _subscription(self) -> Json:
-        """Most want everything, some a part, some what a regular expression says (T1)."""
+        """A subscription: mostly all topics, sometimes some, sometimes those of a regular expression (T1)."""
         kind = self._rng.random()
         if kind < 0.2:
             return {"topics": [], "regex": self._rng.choice(("ba.", ".*", "f.*|baz"))}
@@ -220,7 +220,7 @@ class Draw(Weather[World, Process]):
             self._now({**event, "again": True} if self._rng.random() < 0.4 else event)
 
     def _stall(self) -> None:
-        """The application does not poll for longer than it may (K4)."""
+        """Let the application not poll for longer than it may (K4)."""
         process = self._one()
         if process is not None and process.running is None:
             after_ms = process.consumer.max_poll_ms * 1_500 // process.permille
@@ -228,7 +228,7 @@ class Draw(Weather[World, Process]):
             self.plan(process, "application", ("idle",), after_ms, {"do": "poll"})
 
     def _everybody_goes(self) -> None:
-        """Long enough that the group may be deleted (E5)."""
+        """Let all processes go, so long that the group may be deleted (E5)."""
         self._back_ms = self.now_ms + 80_000
         for name in sorted(self.world.processes):
             self._now({"do": "close", "who": name})
@@ -248,7 +248,7 @@ class Draw(Weather[World, Process]):
             self._now({"do": "delete-topic", "name": name})
 
     def _new_topic(self, name: str) -> None:
-        """T2: each time under another id."""
+        """Create a topic (T2): each time under another id."""
         self._topics += 1
         topic = wire.topic_id(f"{name}#{self._topics}")
         self._now({"do": "topic", "name": name, "id": topic, "partitions": self._rng.randint(1, 5)})
@@ -257,7 +257,8 @@ class Draw(Weather[World, Process]):
 def _with_local(slots: Sequence[Json], group: str) -> Iterator[Json]:
     """The processes of a group, which in a quarter of all groups offer client-side assignors, most of them.
 
-    That follows from what was drawn before: what a seed draws otherwise does not depend on it."""
+    The choice follows from earlier draws: the other draws of a seed do not depend on it.
+    """
     own = [slot for slot in slots if slot["group"] == group]
     rng = random.Random(str(own))
     if rng.random() >= 0.25:

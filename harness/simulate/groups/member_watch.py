@@ -1,8 +1,8 @@
-"""The invariants of one member: the requests that it may send, its epoch and its positions.
+"""The invariants of one member: its possible requests, its epoch and its positions.
 
-The assignment of a member is taken from the answers that arrived, and the consumed records from the steps
-of the application, never from the member: so a member that forgets either is noticed. Times are
-milliseconds of its clock.
+The member's assignment is taken from the answers that arrived, and the consumed records from the steps of the
+application, never from the member: so a member that forgets either is noticed. Times are milliseconds of its
+clock.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from harness.simulate.groups.parts import Partition, Partitions, Violation, show
 from harness.targets.base import Json
 
 CLOSE_TIMEOUT_MS: Final = 30_000
-"""The time that a consumer which closes has for its last commit (K4)."""
+"""The time that a closing consumer has for its last commit (K4)."""
 _RETRIABLE: Final = frozenset({7, 14, 15, 16, 113})
-"""Errors of a commit that is tried again: the coordinator's own, and STALE_MEMBER_EPOCH (O4)."""
+"""Errors after which a commit is tried again: the coordinator's own, and STALE_MEMBER_EPOCH (O4)."""
 
 
 class MemberWatch:
-    """One process's member: what it was told, what it sent, and where it is in its partitions."""
+    """The member of one process: the answers to it, its requests, and its positions."""
 
     def __init__(self, name: str, max_poll_ms: int) -> None:
         self._name = name
@@ -29,30 +29,31 @@ class MemberWatch:
         self._told_epoch = 0
         self._interval_ms = 0
         self._sent_ms: int | None = None
-        """When its last heartbeat was sent."""
+        """The time of its last heartbeat."""
         self._hurries = False
-        """May a heartbeat without news be early, since another answer asked for one (O4)?"""
+        """Tell if a heartbeat without news may be early, since another answer asked for one (O4)."""
         self._joined = False
-        """May the coordinator have it, with a member id that it knows?"""
+        """Tell if the coordinator may have the member, with a member id that the member knows."""
         self._closes_ms: int | None = None
         self._positions: dict[Partition, int] = {}
         self._starts: dict[Partition, int] = {}
-        """Where the group stopped, as the last fetch of offsets said; -1 where it never began."""
+        """The group's positions in the last fetch of offsets; -1 where there was none."""
         self._saved: dict[Partition, int] = {}
-        """Committed positions, as answers said."""
+        """Committed positions, from the answers."""
         self._refused: set[Partition] = set()
         """Partitions whose last commit was refused for good."""
         self._to_give_up: set[Partition] = set()
-        """Partitions that were committed before their revocation in vain: they are given up all the same."""
+        """Partitions whose commit before the revocation failed: they are given up all the same."""
         self._application_commits = False
-        """May a commit be the application's? Such a one says nothing of a revocation."""
+        """Tell if a commit may be the application's: such a commit is no sign of a revocation."""
         self._stopped_ms: dict[Partition, int] = {}
-        """Since when they are not fetched, because they are committed before they are revoked (K2)."""
+        """The time since which they are not fetched, because they are committed before they are revoked
+        (K2)."""
 
     # Requests
 
     def heartbeats(self, body: Json, now_ms: int) -> None:
-        """Check a heartbeat that is sent: its epoch is the one told (E4), and without news it waits for the
+        """Check a heartbeat: its epoch is that of the last answer (E4), and without news it waits for the
         interval (H9)."""
         epoch = body["memberEpoch"]
         if epoch > 0 and epoch != self._told_epoch:
@@ -74,7 +75,7 @@ class MemberWatch:
         self._closes_ms = None if epoch == 0 else self._closes_ms
 
     def heartbeat_answered(self, body: Json) -> None:
-        """Take over what an answer to a heartbeat tells."""
+        """Take over the answer to a heartbeat."""
         error = body["errorCode"]
         if error in REMOVED:
             self._joined, self._told_epoch, self._sent_ms = False, 0, None
@@ -86,11 +87,11 @@ class MemberWatch:
             self._hurries = True
 
     def unanswered(self) -> None:
-        """No answer will come; what was asked may be asked again."""
+        """Note that no answer will come; the request may be repeated."""
         self._hurries = True
 
     def commits(self, body: Json) -> None:
-        """O4: a commit is at the last epoch that the member was told. O3: it is of its positions."""
+        """O4: a commit has the last epoch of the member's answers. O3: it has the member's positions."""
         epoch = body["generationIdOrMemberEpoch"]
         if epoch != self._told_epoch:
             raise Violation(
@@ -108,7 +109,7 @@ class MemberWatch:
                 )
 
     def fetches(self, body: Json) -> None:
-        """O4: a fetch of offsets by a member is at the last epoch that the member was told."""
+        """O4: a fetch of offsets by a member has the last epoch of the member's answers."""
         epoch = body["generationIdOrMemberEpoch"]
         if epoch != self._told_epoch:
             raise Violation(
@@ -118,8 +119,8 @@ class MemberWatch:
             )
 
     def commit_answered(self, sent: Json, body: Json) -> bool:
-        """Take over what was committed, and what is refused for good; tell if a commit before a revocation
-        was, of which the application is told (K2)."""
+        """Take over the committed positions and the final refusals; tell if the latter include a commit
+        before a revocation, which the application must get (K2)."""
         offsets, errors = dict(_offsets(sent)), set()
         for topic in body["topics"]:
             for one in topic["partitions"]:
@@ -138,7 +139,7 @@ class MemberWatch:
         return False
 
     def fetch_answered(self, body: Json) -> None:
-        """Take over where the group stopped: that is committed."""
+        """Take over the group's positions: they are committed."""
         for group in body["groups"]:
             self._hurries |= bool(group["errorCode"])
             for topic in group.get("topics") or ():
@@ -149,15 +150,16 @@ class MemberWatch:
                         self._saved[partition] = self._starts[partition] = one["committedOffset"]
 
     def application_commits(self) -> None:
-        """The application asks for a commit, which is sent some time while the member owns something."""
+        """Note that the application asks for a commit, which is sent later while the member owns
+        something."""
         self._application_commits = True
 
     def gives_up(self, now_ms: int) -> None:
-        """The application closes the consumer or unsubscribes."""
+        """Note that the application closes the consumer or unsubscribes."""
         self._closes_ms = now_ms
 
     def ended(self, using: set[Partition]) -> None:
-        """H2: a consumer that is closed has left what it joined. K3: each partition ended in a callback."""
+        """H2: a closed consumer has left the group that it joined. K3: each partition ended in a callback."""
         if self._joined:
             raise Violation("H2", "LeavesBeforeItEnds", f"{self._name} has ended, and did not leave")
         if using:
@@ -169,7 +171,7 @@ class MemberWatch:
 
     def looks(self, owned: Partitions, positions: Mapping[Partition, int]) -> None:
         """O3: while a partition is owned its position neither goes back nor is forgotten, once it has one; a
-        partition that is not owned has none, and the first is where the group stopped."""
+        partition that is not owned has none, and the first position is the group's."""
         if strange := positions.keys() - owned:
             raise Violation(
                 "O3",
@@ -200,8 +202,8 @@ class MemberWatch:
         self._application_commits = self._application_commits and bool(owned)
 
     def polls_without_callback(self, fetchable: Partitions, now_ms: int) -> None:
-        """Note since when partitions with a position are not fetched: they are committed. K2: where that was
-        refused for good they are revoked all the same."""
+        """Note the time since which partitions with a position are not fetched: they are committed. K2: where
+        that was refused for good they are revoked all the same."""
         stopped = self._positions.keys() - fetchable
         unsaved = {one for one in stopped if self._positions[one] != self._saved.get(one)}
         if unsaved and unsaved <= self._to_give_up:
@@ -214,8 +216,8 @@ class MemberWatch:
         self._to_give_up &= stopped
 
     def revokes(self, partitions: Partitions, now_ms: int) -> None:
-        """K2: before on_partitions_revoked what is consumed is committed, unless the commit was refused for
-        good, or its time was over."""
+        """K2: before on_partitions_revoked the consumed records are committed, unless the commit was refused
+        for good, or its time was over."""
         for partition in sorted(partitions & self._positions.keys()):
             position, saved = self._positions[partition], self._saved.get(partition)
             if position == saved or partition in self._refused or self._too_late(partition, now_ms):
@@ -235,7 +237,7 @@ class MemberWatch:
 
 
 def _news(body: Json) -> bool:
-    """Tell if a heartbeat says more than that the member lives (H7)."""
+    """Tell if a heartbeat has news beside the member's being alive (H7)."""
     fields = ("topicPartitions", "subscribedTopicNames", "subscribedTopicRegex", "clientAssignors")
     return any(body.get(name) is not None for name in fields)
 

@@ -1,6 +1,6 @@
-"""The network: requests and answers on the way, lost, late, doubled.
+"""The network: requests and answers in flight, lost, late, doubled.
 
-R9 is kept here: a process has one request in flight, and nothing of it arrives after the next one. The last
+R9 is kept here: a process has one request in flight, and no copy of it arrives after the next one. The last
 request of a process that is gone may arrive at any time, and more than once.
 """
 
@@ -21,7 +21,7 @@ SLOW_MS: Final = 1_000
 
 
 class Network(Scene):
-    """A scene with messages; each method does one event, and says whether it was void."""
+    """A scene with messages; each method does one event, and tells if the event was void."""
 
     def _note(self, who: str, event: Json) -> bool:
         if self.story:
@@ -85,7 +85,7 @@ class Network(Scene):
         )
 
     def _lose(self, process: Process, event: Json) -> bool:
-        """The request or the answer that is on the way is lost."""
+        """Lose the request or the answer in flight."""
         if process.request is not None:
             self._draw(process.name, "coordinator", process.request.request, "lost")
             process.request = None
@@ -99,13 +99,13 @@ class Network(Scene):
         return True
 
     def _duplicate(self, process: Process, event: Json) -> bool:
-        """The request that is on the way has a copy now. It has no more than one: the protocol would not bear
-        a third request between two answers, which a connection (R9) never makes of one."""
+        """Copy the request in flight. It has at most one copy: the protocol would not bear a third request
+        between two answers, which a connection (R9) never makes of one."""
         if process.request is None or process.copy is not None:
             return False
         body = process.request.request.body
         if process.consumer.local and process.request.request.api == HEARTBEAT and not body["memberEpoch"]:
-            return False  # A5: before a member has computed both would have one epoch, and nobody be fenced
+            return False  # A5: before a member has computed, both would have one epoch, and none be fenced
         process.copy = process.request
         self.counts.faults["request duplicated"] += 1
         return self._note(process.name, event)
@@ -121,7 +121,7 @@ class Network(Scene):
         return True
 
     def _late(self, event: Json) -> bool:
-        """A request of a process that is gone arrives; `again`: and will once more."""
+        """Let a request of a process that is gone arrive; `again`: and once more later."""
         waiting = self.late.get(event["who"])
         if not waiting or self.coordinator != ACTIVE:
             return False
@@ -155,7 +155,7 @@ class Network(Scene):
                 if partition not in before and self._lives(process):
                     self.offsets[process.consumer.group].begins(process.name, partition, offset)
         elif request.api != FIND:
-            process.watch.unanswered()  # A5: what it computed is refused, and a heartbeat is due
+            process.watch.unanswered()  # A5: its computed target is refused, and a heartbeat is due
         return True
 
     def _lives(self, process: Process) -> bool:
@@ -174,7 +174,7 @@ class Network(Scene):
         return True
 
     def _give_up(self, process: Process, event: Json) -> bool:
-        """The process waits no longer; its next request is on another connection (R9)."""
+        """Give up waiting; the process's next request is on another connection (R9)."""
         request = process.waits_for
         if request is None:
             return False

@@ -1,7 +1,9 @@
-"""The request that a member sends next, and by when: after errors, after a new assignment, and in between.
+"""The request that a member must send next, and the latest time: after errors, after a new assignment, and in
+between.
 
-Known are the requests that were sent and the answers that arrived, never the member's own flags: so a member
-that forgets to acknowledge, or to look for its coordinator, is noticed. Times are milliseconds of its clock.
+The rules know the requests that were sent and the answers that arrived, never the member's own flags: so a
+member that forgets to acknowledge, or to look for its coordinator, is noticed. Times are milliseconds of its
+clock.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from harness.targets.base import Json
 HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 FIND: Final = "FindCoordinator"
 IN: Final = ("STABLE", "RECONCILING", "ACKNOWLEDGING", "PREPARE_LEAVING")
-"""States of a member of the group, as the member says."""
+"""States in which a member is in the group, by its own account."""
 FIRST_PAUSE_MS: Final = 100
 LONGEST_PAUSE_MS: Final = 1_000
 """retry.backoff.ms and retry.backoff.max.ms of a consumer that sets neither."""
@@ -37,31 +39,31 @@ class NextRequest:
         self._name = name
         self._static = static
         self._joined = False
-        """Was a join sent, and nothing after that says that the member is out?"""
+        """Tell if a join was sent, and no event since has put the member out."""
         self._leave_epoch: int | None = None
-        """The epoch of the leave that the application asked for; None where it asked for none."""
+        """The epoch of the leave that the application asked for; None for none."""
         self._leave_until_ms = 0
-        """How long the member tries to leave."""
+        """The time until which the member tries to leave."""
         self._finds = False
-        """Is the coordinator elsewhere, or its connection broken?"""
+        """Tell if the coordinator is elsewhere, or its connection broken."""
         self._stale = False
-        """Was the member's epoch no longer the group's, so that a heartbeat has to tell the next?"""
+        """Tell if the member's epoch was stale, so that a heartbeat must get the next."""
         self._left = False
-        """Was the leave of the member answered, other than with an error to try again after?"""
+        """Tell if the leave of the member was answered without a retriable error."""
         self._leaves = False
-        """Was the last heartbeat a leave?"""
+        """Tell if the last heartbeat was a leave."""
         self._failed_ms: int | None = None
-        """When an answer with an error came, or none: the member may pause."""
+        """The time of an answer with an error, or of a lost answer: the member may pause."""
         self._pauses = False
-        """Was it an error after which the member must pause?"""
+        """Tell if that was an error after which the member must pause."""
         self._failures = 0
-        """Such errors in a row."""
+        """The number of such errors in a row."""
         self._heartbeat_ms: int | None = None
         self._interval_ms = 0
         self._assigned: Partitions = frozenset()
         """The assignment of the last answer that had one."""
         self._owes = False
-        """Is the assignment another than the one before, and not acknowledged?"""
+        """Tell if that assignment differs from the one before, and is not acknowledged."""
         self.commits = Commits(name)
 
     def sends(self, api: str, body: Json, now_ms: int) -> None:
@@ -104,8 +106,8 @@ class NextRequest:
             )
 
     def gives_up(self, state: str, for_a_while: bool, until_ms: int) -> None:
-        """The application closes the consumer, or unsubscribes, in this state: a static member that closes
-        may be back (S1)."""
+        """Note that the application closes the consumer, or unsubscribes, in this state: a static member that
+        closes may return (S1)."""
         if state in IN and state != "PREPARE_LEAVING":
             self._leave_epoch = -2 if self._static and for_a_while else -1
         leaves = state in (*IN, "JOINING", "LEAVING")
@@ -153,16 +155,16 @@ class NextRequest:
         self._assigned = assigned
 
     def failed(self, disconnected: bool, now_ms: int) -> None:
-        """No answer comes any more."""
+        """Note that no answer will come."""
         self._finds = self._finds or disconnected
         self._failed_ms, self._pauses = now_ms, True
         self._failures += 1
 
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
-        """Check by when a member sends its next request, while none is in flight and no callback runs.
+        """Check the latest time of a member's next request, while none is in flight and no callback runs.
 
-        Raises Violation: H8 for a heartbeat that comes after the interval, K2 for an acknowledgement that is
-        not sent at once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave.
+        Raises Violation: H8 for a heartbeat after its interval, K2 for an acknowledgement that is not sent at
+        once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave.
         """
         paused_ms = 0 if self._failed_ms is None else self._failed_ms + LONGEST_PAUSE_MS
         at_once_ms = max(now_ms, paused_ms)
@@ -196,20 +198,20 @@ class Commits:
     def __init__(self, name: str) -> None:
         self._name = name
         self.open = False
-        """Did the application commit, and was it not told how that ended?"""
+        """Tell if the application has a commit whose end it does not know yet."""
         self._calls = 0
-        """Commits that may be without an end; commits that wait for one request end as one."""
+        """The number of commits without an end; commits that wait for one request end together."""
         self._void = False
-        """Did the member lose its partitions while a commit was open?"""
+        """Tell if the member lost its partitions while a commit was open."""
         self._answers: list[tuple[Partitions, frozenset[int]]] = []
         """The partitions and the errors of the last answers."""
 
     def begins(self) -> None:
-        """The application commits."""
+        """Note a commit of the application."""
         self.open, self._calls = True, self._calls + 1
 
     def answered(self, sent: Json, errors: frozenset[int]) -> None:
-        """A commit was answered, the application's or that before a revocation."""
+        """Note the answer to a commit, the application's or that before a revocation."""
         committed = frozenset(
             (topic["topicId"], one["partitionIndex"])
             for topic in sent["topics"]
@@ -218,11 +220,12 @@ class Commits:
         self._answers = [*self._answers[-9:], (committed, errors)]
 
     def out(self) -> None:
-        """The member is out of the group."""
+        """Note that the member is out of the group."""
         self._void = self.open
 
     def ends(self, partitions: Partitions, error: int) -> None:
-        """on_commit_complete runs. Raises Violation for a commit that nobody made, and for a wrong result."""
+        """Check on_commit_complete. Raises Violation for a commit that was never made, and for a wrong
+        result."""
         if not self._calls:
             raise Violation("O4", "CommitsEndOnce", f"{self._name} ends a commit that nobody made")
         if error:
@@ -238,7 +241,7 @@ class Commits:
         self.open, self._void, self._calls = False, False, self._calls - 1
 
     def nothing_runs(self) -> None:
-        """The application polls, and no callback is left to run. Raises Violation."""
+        """Check a poll of the application without a waiting callback. Raises Violation."""
         if self._void:
             raise Violation(
                 "O4", "CommitsEnd", f"{self._name} is out of its group, and its commit has no end"

@@ -11,8 +11,8 @@ from harness.targets.base import Json
 
 
 class OffsetsWatch:
-    """The offsets of one group. `processed` is how far somebody has come in each partition; `stopped` where
-    its last owner stopped, if all that it did was committed by then (O3)."""
+    """The offsets of one group. `processed` is the farthest position in each partition; `stopped` the
+    position of its last owner at its end, if all of that was committed by then (O3)."""
 
     def __init__(self) -> None:
         self.committed: dict[Partition, int] = {}
@@ -20,7 +20,8 @@ class OffsetsWatch:
         self.stopped: dict[Partition, int] = {}
 
     def commits(self, message: Message, body: Json, watch: GroupWatch) -> int:
-        """O2: what was accepted is the holder's, and nobody else has held it since it was sent; how many."""
+        """O2: an accepted commit is that of the partition's holder, and no other member has held the
+        partition since it was sent; the number of commits."""
         accepted = 0
         codes = dict(_codes(body["topics"]))
         for partition, offset in _offsets(message.request.body["topics"]):
@@ -45,7 +46,7 @@ class OffsetsWatch:
         return accepted
 
     def begins(self, who: str, partition: Partition, offset: int) -> None:
-        """O3: who begins at the committed offset skips nothing, and repeats nothing after a clean
+        """O3: a member that begins at the committed offset skips nothing, and repeats nothing after a clean
         hand-over."""
         if offset > self.processed.get(partition, 0):
             raise Violation(
@@ -62,19 +63,20 @@ class OffsetsWatch:
             )
 
     def consumed(self, partition: Partition, offset: int) -> None:
-        """Somebody has come that far."""
+        """Note a position that a member has reached."""
         if offset > self.processed.get(partition, 0):
             self.processed[partition] = offset
 
     def ends(self, partition: Partition, position: int | None) -> None:
-        """The owner of a partition has given it up, and was at that position."""
+        """Note that the owner of a partition has given it up at that position."""
         if position is not None and position == self.committed.get(partition):
             self.stopped[partition] = position
         else:
             self.stopped.pop(partition, None)
 
     def forget(self, partitions: Partitions | None = None) -> None:
-        """Forget where the owners of these partitions stopped. None: the group is gone, with its offsets."""
+        """Forget the last positions of these partitions' owners. None: the group is gone, with its
+        offsets."""
         if partitions is None:
             self.committed, self.stopped = {}, {}
             return

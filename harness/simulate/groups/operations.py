@@ -1,6 +1,6 @@
 """Requests and answers of a simulated coordinator, as operations of the line protocol.
 
-With the group after each operation that is the coordinator's side of a simulation, a log that `conform
+With the group after each operation they are the coordinator's side of a simulation, a log that `conform
 validate` reads. While the coordinator is down its clock stands still, and it refuses every request (H5); a
 log that refuses records is the operation `commit` (P3).
 """
@@ -27,8 +27,8 @@ REFUSED: Final = {"error": "the log took no records"}
 
 
 def operations_of(parts: Parts, schedule: Schedule, settles: bool = False) -> list[Json]:
-    """The operations of a schedule, until it shows a violation, if it does: without answers, and without
-    requests to a coordinator that was down."""
+    """The operations of a schedule, up to its violation, if it has one: without answers, and without requests
+    to a coordinator that was down."""
     operations: list[Json] = []
     noted = Noted(parts, lambda operation, answer: operations.append(operation), whole=False)
     play(noted, schedule.settings, schedule.events, settles)
@@ -36,8 +36,9 @@ def operations_of(parts: Parts, schedule: Schedule, settles: bool = False) -> li
 
 
 class Noted:
-    """Parts whose coordinator's operations are noted as they come. A `whole` log has what it says of itself,
-    requests that it refuses because it is down, and each group after what may have changed it, too."""
+    """Parts whose coordinator's operations are noted as they come. A `whole` log also has the coordinator's
+    hello, requests that it refuses because it is down, and each group after an operation that may have
+    changed it."""
 
     def __init__(self, parts: Parts, note: Note, whole: bool = True) -> None:
         self._parts = parts
@@ -91,7 +92,7 @@ class _Noting:
         return done
 
     def advance(self, ms: int, stepped: Callable[[], None]) -> list[Json]:
-        """Noted; while the coordinator is down nobody's time runs out, and the next one starts all anew."""
+        """Noted; while the coordinator is down no timer runs out, and the next one starts all timers anew."""
         fired = self._cluster.advance(ms, stepped)
         if self._active:
             self._note({"op": "advance", "ms": ms}, {"fired": fired})

@@ -1,7 +1,7 @@
 """Interfaces of the parts of a simulation: coordinator and member.
 
-A simulation looks into a coordinator after every event, so what it shows are its own objects, to be read and
-never changed; JSON would be most of the work.
+A simulation looks into a coordinator after every event, so the coordinator shows its own objects, to be read
+and never changed; JSON would be most of the work.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Partition: TypeAlias = tuple[str, int]
 """Topic id and index: a recreated topic is another topic (T2)."""
 Partitions: TypeAlias = frozenset[Partition]
 Topics: TypeAlias = dict[str, tuple[str, int]]
-"""Topic name -> its id and how many partitions it has."""
+"""Topic name -> its id and its number of partitions."""
 
 
 class SubscriberView(Protocol):
@@ -35,7 +35,7 @@ class SubscriberView(Protocol):
 
 
 class MemberView(Protocol):
-    """A member as the coordinator has it; `held` are `assigned` and `revoking` together (R7)."""
+    """A member in the coordinator's state; `held` are `assigned` and `revoking` together (R7)."""
 
     @property
     def epoch(self) -> int: ...
@@ -59,7 +59,7 @@ class TargetView(Protocol):
 
 
 class TopicView(Protocol):
-    """A topic as the group has recorded it."""
+    """A topic in the group's record."""
 
     @property
     def id(self) -> str: ...
@@ -68,7 +68,7 @@ class TopicView(Protocol):
 
 
 class ComputationView(Protocol):
-    """Which member is to compute the target, "" for none, and what it has prepared from, if it has (A5)."""
+    """The member that computes the target, "" for none, and its prepared input, if it has prepared (A5)."""
 
     @property
     def chosen(self) -> str: ...
@@ -77,7 +77,7 @@ class ComputationView(Protocol):
 
 
 class GroupView(Protocol):
-    """A group as the coordinator has it."""
+    """A group in the coordinator's state."""
 
     @property
     def epoch(self) -> int: ...
@@ -101,13 +101,13 @@ class Cluster(Protocol):
         """Handle one request; the body of its response."""
 
     def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
-        """Change topics; False if the log refused what groups wrote, and nothing has changed."""
+        """Change topics; False if the log refused the records of groups, and nothing has changed."""
 
     def advance(self, ms: int, stepped: Callable[[], None]) -> list[Json]:
-        """Move the clock, and call `stepped` after each timer that fired; what fired."""
+        """Move the clock, and call `stepped` after each timer that fired; the fired timers."""
 
     def delete_group(self, group: str) -> bool:
-        """Let the retention of an empty group be over; False if the log refused it."""
+        """End the retention of an empty group; False if the log refused."""
 
     def set_state(self, state: str) -> None:
         """Refuse all requests ("loading", "moved", "unavailable"), or become "active" from the log (P2)."""
@@ -125,7 +125,7 @@ class Cluster(Protocol):
         """The group as the operation `describe` of the line protocol has it."""
 
     def durable(self, group: str) -> object:
-        """All that a fail-over must keep of a group and its offsets (P2), to be compared."""
+        """The parts of a group and its offsets that a fail-over must keep (P2), for comparison."""
 
 
 class RequestView(Protocol):
@@ -142,7 +142,7 @@ class RequestView(Protocol):
 
 
 class CallbackView(Protocol):
-    """A callback of the application that a member wants to be run."""
+    """A callback of the application that a member asks for."""
 
     @property
     def name(self) -> Any: ...
@@ -199,7 +199,7 @@ LOCAL: Final = ("spread", "reversed", "picky")
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """How a consumer is configured; `member_id` "": the coordinator makes one (H1)."""
+    """The configuration of a consumer; `member_id` "": the coordinator makes one (H1)."""
 
     group: str
     member_id: str = ""
@@ -222,7 +222,7 @@ class Parts(Protocol):
 
 
 class Violation(Exception):
-    """An invariant does not hold: the requirement that it is of, its name, and what is wrong."""
+    """A violated invariant: its requirement, its name, and the fault."""
 
     def __init__(self, requirement: str, invariant: str, message: str) -> None:
         super().__init__(f"{requirement}, {invariant}: {message}")

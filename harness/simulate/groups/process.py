@@ -1,4 +1,4 @@
-"""A consumer process: its member, its application, its clock and what is on the way from and to it."""
+"""A consumer process: its member, its application, its clock and the messages from and to it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COMMITTED = "on_commit_complete"
 OUT = ("FENCED", "FATAL", "LEAVING", "STALE", "UNSUBSCRIBED")
 """States in which a member owns nothing."""
 AT_REST = ("STABLE", "ACKNOWLEDGING", "JOINING", "LEAVING", "UNSUBSCRIBED", "FATAL")
-"""States in which a member has no callback to run, but for that of a commit."""
+"""States in which a member has no callback to run, except that of a commit."""
 REBALANCES = (REVOKED, ASSIGNED, LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request on the way. `incarnation` is the sender's when it was sent; `since` says of each partition
-    that it commits who held it then (GroupWatch.last)."""
+    """A request in flight. `incarnation` is the sender's when it was sent; `since` has for each partition of
+    a commit the holder at that time (GroupWatch.last)."""
 
     who: str
     request: RequestView
@@ -44,18 +44,19 @@ class Message:
 
 @dataclass(slots=True)
 class Process(Clocked):
-    """One process. `incarnation` is the coordinator's one that this process takes itself for, NOBODY for
-    none.
+    """One process. `incarnation` is the coordinator's incarnation that this process takes for its own, NOBODY
+    for none.
 
-    `request`, `copy` and `answer` are on the way; a process has one request in flight (R9). `using` is what
-    the application was given by callbacks, and has not been told to give up or to have lost."""
+    `request`, `copy` and `answer` are in flight; a process has one request in flight (R9). `using` are the
+    partitions that callbacks gave the application, and that no callback has revoked or lost since.
+    """
 
     name: str
     consumer: Consumer
     machine: Machine
     born_ms: int
     permille: int = 1000
-    """How fast its clock is."""
+    """The speed of its clock."""
     leap_ms: int = 0
     incarnation: int = NOBODY
     reachable: bool = True
@@ -65,20 +66,20 @@ class Process(Clocked):
     copy: Message | None = None
     answer: Json | None = None
     answered_twice: bool = False
-    """May its last answer arrive once more?"""
+    """Tell if its last answer may arrive once more."""
     old_answer: tuple[int, Json] | None = None
     running: CallbackView | None = None
     polled_in_vain: bool = False
-    """Had it no callback to run when it polled last?"""
+    """Tell if it had no callback to run when it polled last."""
     using: set[Partition] = field(default_factory=set)
     owned: Partitions = frozenset()
     epoch: int = 0
     subscription: tuple[frozenset[str], str | None] = (frozenset(), None)
     """The subscription that the application wants."""
     subscribed: bool = True
-    """Does the application want to be in the group? Not between unsubscribe and the next subscription."""
+    """Tell if the application wants to be in the group: not between unsubscribe and the next subscription."""
     stopped: dict[Partition, int] = field(default_factory=dict)
-    """Where it was with what a running callback takes away."""
+    """The positions in the partitions that a running callback takes away."""
     watch: MemberWatch = field(init=False)
     next_request: NextRequest = field(init=False)
 
@@ -93,7 +94,7 @@ class Process(Clocked):
 
     @property
     def at_rest(self) -> bool:
-        """Tell if there is no callback to run, but for that of a commit."""
+        """Tell if there is no callback to run, except that of a commit."""
         return self.state in AT_REST
 
     @property
@@ -103,8 +104,8 @@ class Process(Clocked):
 
 
 def check_report(process: Process, body: Json) -> None:
-    """K1, K2: what a heartbeat reports as owned is what the application uses, and nothing when it joins; none
-    says that the member leaves before the application has given up what it is giving up."""
+    """K1, K2: a heartbeat reports the partitions in use as owned, and none when it joins; no heartbeat
+    reports a leave before the application has given up the partitions of a running revocation."""
     revoking = process.running is not None and process.running.name.value == REVOKED
     if body["memberEpoch"] < 0 and revoking:
         raise Violation("K2", "GivesUpBeforeItLeaves", f"{process.name} leaves while it revokes")
@@ -120,7 +121,8 @@ def check_report(process: Process, body: Json) -> None:
 
 
 def check_callback(process: Process, callback: CallbackView) -> None:
-    """K3: a partition is given once, and ends once, revoked or lost; K1: lost, if it may be another's."""
+    """K3: a partition is given once, and ends once, revoked or lost; K1: lost, if it may belong to another
+    member."""
     name, partitions = callback.name.value, callback.partitions
     if name == REVOKED and process.state in OUT:
         raise Violation("K1", "LostNotRevoked", f"{process.name} is {process.state} and is to revoke")
@@ -134,7 +136,7 @@ def check_callback(process: Process, callback: CallbackView) -> None:
 
 
 def check_process(process: Process) -> None:
-    """K1, K2: what is fetched is owned, in use and not being given up; one that is fenced owns nothing."""
+    """K1, K2: fetched partitions are owned, in use and not being given up; a fenced member owns nothing."""
     machine = process.machine
     fetchable = machine.fetchable
     if not fetchable <= machine.owned or not fetchable <= process.using:

@@ -1,7 +1,8 @@
-"""Events that happen by themselves: messages arrive, members send what is due, applications poll.
+"""Events that happen by themselves: messages arrive, members send due requests, applications poll.
 
-The scheduler of a discrete-event simulation. `next` gives the next event, `saw` is told that it was done, and
-looks what follows from it. Every process has four tracks, on each of which at most one event is planned.
+This is the scheduler of a discrete-event simulation. `next` gives the next event, `saw` is called when it was
+done, and plans the events that follow. Every process has four tracks, on each of which at most one event is
+planned.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Plan: TypeAlias = tuple[object, ...]
 
 
 class Pumped(Protocol):
-    """A process, as far as its next events depend on it."""
+    """The parts of a process on which its next events depend."""
 
     @property
     def name(self) -> str: ...
@@ -63,7 +64,7 @@ W = TypeVar("W", bound=Pumps)
 
 
 class Pump(Generic[W, P]):
-    """The world goes on without faults, each message taking as long as `latency_ms` says."""
+    """A pump without faults, in which each message takes `latency_ms`."""
 
     def __init__(self, world: W) -> None:
         self.world = world
@@ -79,7 +80,7 @@ class Pump(Generic[W, P]):
         return self.world.now_ms
 
     def next(self) -> Json | None:
-        """The next event; None where nothing will ever happen again."""
+        """The next event; None where no event will ever come."""
         while self._queue:
             _, _, event, who, track, plan = heappop(self._queue)
             if not track or self._plans.get((who, track)) == plan:
@@ -88,17 +89,17 @@ class Pump(Generic[W, P]):
         return None
 
     def saw(self, event: Json, happened: bool) -> None:
-        """The event was done, or was void."""
+        """Note that the event was done, or was void."""
         process = self.world.processes.get(event.get("who", ""))
         if process is not None:
             self.look(process, 0 if happened else 1)
 
     def at(self, at_ms: int, event: Json) -> None:
-        """Plan an event that nothing can put off."""
+        """Plan an event that nothing can delay."""
         self._push(max(at_ms, self.now_ms), event, "", "", ())
 
     def look(self, process: P, least_ms: int = 0) -> None:
-        """Plan what follows for a process from how it is now."""
+        """Plan the next events of a process from its present state."""
         who, now_ms = process.name, self.now_ms
         waits = process.waits_for
         if waits is None:
@@ -120,15 +121,16 @@ class Pump(Generic[W, P]):
         self.plan_application(process)
 
     def plan_request(self, process: P, plan: Plan) -> None:
-        """A request is on the way."""
+        """Plan the arrival of a request in flight."""
         self.plan(process, "io", plan, self.latency_ms(), {"do": "deliver"})
 
     def plan_answer(self, process: P, plan: Plan) -> None:
-        """An answer is on the way."""
+        """Plan the arrival of an answer in flight."""
         self.plan(process, "io", plan, self.latency_ms(), {"do": "answer"})
 
     def plan_application(self, process: P) -> None:
-        """The application polls at once where there is something to do, else in time, and consumes."""
+        """Plan the application's poll: at once where there is something to do, else in time; then it
+        consumes."""
         if process.running is not None:
             self.plan(
                 process, "application", ("done", len(process.using)), self.callback_ms(), {"do": "done"}
@@ -141,15 +143,15 @@ class Pump(Generic[W, P]):
             self.plan(process, "application", ("poll", process.state), after_ms, self.poll())
 
     def plan(self, process: P, track: str, plan: Plan, after_ms: int, event: Json) -> None:
-        """Plan an event of a process, unless that is planned already."""
+        """Plan an event of a process, unless its track has one already."""
         self._plan(process.name, track, plan, self.now_ms + after_ms, event)
 
     def latency_ms(self) -> int:
-        """How long a message takes, and an application to poll."""
+        """The time that a message takes, and an application to poll."""
         return 5
 
     def callback_ms(self) -> int:
-        """How long a callback runs that takes its time."""
+        """The time that a slow callback runs."""
         return 50
 
     def poll(self) -> Json:

@@ -14,7 +14,7 @@ from harness.targets.base import Json
 
 
 def command_of(options: SimulationOptions) -> str:
-    """The command that does the same again."""
+    """The command that does the same run again."""
     words = ["conform", "simulate", "--seed", str(options.seed)]
     if options.seeds > 1:
         words += ["--seeds", str(options.seeds)]
@@ -28,7 +28,7 @@ def command_of(options: SimulationOptions) -> str:
 
 
 def summary(result: Simulated) -> Iterator[str]:
-    """Counts of events and verdicts: they show that a run did something, and with which result."""
+    """Counts of events and verdicts: they show that a run did something, with its result."""
     counts, options = result.counts, result.options
     seeds = f"{result.seeds:,} seeds" if result.seeds > 1 else f"seed {options.seed}"
     what = f"whole {_groups(options)} (python, kip-848)"

@@ -20,7 +20,7 @@ from harness.simulate.stage import stage_of
 from harness.targets.base import Json
 
 ROUND_MS: Final = (0, 100, 1_000, 5_000, 10_000, 30_000, 45_000, 60_000)
-"""The times, in milliseconds, that may pass between two events of a schedule that was shrunk."""
+"""The times, in milliseconds, that may pass between two events of a shrunk schedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class SimulationOptions:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedViolation:
-    """A violation: the requirement, the invariant and what is wrong, after how many events of which seed; the
-    schedule that shows it, while the groups settle (`settling`) or before; and what happens in that: the
-    messages, and the group before and after the event that shows it."""
+    """A violation: the requirement, the invariant and the fault, with the seed and the number of events
+    before it; the schedule that shows it, while the groups settle (`settling`) or before; and the course of
+    that schedule: the messages, and the group before and after the violating event."""
 
     seed: int
     events: int
@@ -51,11 +51,11 @@ class SimulatedViolation:
     settling: bool = False
     story: tuple[Json, ...] = ()
     undescribed: tuple[tuple[str, int], ...] = ()
-    """Faults of `describe` while the shortest schedule was played, and how many of each."""
+    """Faults of `describe` while the shortest schedule was played, with their numbers."""
     before: Json = field(default_factory=dict)
     after: Json = field(default_factory=dict)
     seen: int = 1
-    """In how many seeds an invariant was violated in this way; the others show it after more events."""
+    """The number of seeds that violate the invariant in this way; the others show it after more events."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -65,7 +65,7 @@ class SimulatedViolation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of one seed. `digest` is of everything that happened."""
+    """The result of one seed. `digest` is of everything that happened."""
 
     seed: int
     counts: Counts
@@ -75,8 +75,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A violation of a schedule that was played: what it is, after how many events of the list (all of them:
-    while the groups were settling)."""
+    """A violation of a schedule that was played, with the number of events before it in the list (all of
+    them: while the groups were settling)."""
 
     violation: Violation
     after: int
@@ -85,8 +85,8 @@ class Failed:
 def play(
     parts: Any, settings: Settings, events: Sequence[Json], settles: bool = True, story: Story | None = None
 ) -> Failed | None:
-    """Play a schedule; the violation that it shows, if it shows one. `parts` are those of the settings' kind;
-    `settles` is whether it ends with R8."""
+    """Play a schedule; its violation, if it has one. `parts` are those of the settings' kind; `settles` tells
+    if it ends with R8."""
     stage = stage_of(settings.kind)
     world = stage.world(parts, settings, story)
     after = 0
@@ -139,9 +139,9 @@ def run_seed(
 
 
 def shrunk(parts: Any, violation: SimulatedViolation) -> SimulatedViolation:
-    """A violation with the shortest schedule that shows it, and what happens in that schedule.
+    """A violation with the shortest schedule that shows it, and the course of that schedule.
 
-    ConformError (exit 3) if the violation is not there again.
+    ConformError (exit 3) if the violation does not appear again.
     """
     settings = violation.schedule.settings
 
@@ -166,7 +166,7 @@ def shrunk(parts: Any, violation: SimulatedViolation) -> SimulatedViolation:
 
 
 def shown(parts: Any, repeated: SimulatedViolation) -> SimulatedViolation | None:
-    """The violation of the schedule of `found`, and what happens in it; None if there is none."""
+    """The violation of the schedule of `found`, with its course; None if there is none."""
     schedule, story = repeated.schedule, Story()
     failed = play(parts, schedule.settings, schedule.events, repeated.settling, story)
     if failed is None:
@@ -189,7 +189,7 @@ def shown(parts: Any, repeated: SimulatedViolation) -> SimulatedViolation | None
 
 
 def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
-    """A violation with topics by name; an invariant knows them by the end of their ids."""
+    """A violation with topics by name; invariants name them by the end of their ids."""
     message = violation.message
     for event in events:
         if event["do"] == "topic" and "id" in event:
@@ -198,7 +198,8 @@ def _with_names(violation: Violation, events: Sequence[Json]) -> Violation:
 
 
 def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
-    """Without whole processes and whole kinds of events, where they can go: most of a schedule, at once."""
+    """The schedule without whole processes and whole kinds of events, where they can go: most of a schedule,
+    at once."""
     for name in ("who", "do"):
         for value, _ in Counter(str(event.get(name)) for event in events).most_common():
             rest = [event for event in events if str(event.get(name)) != value]
@@ -209,7 +210,7 @@ def _without_wholes(events: list[Json], fails: Callable[[Sequence[Json]], bool])
 
 def _sooner(events: list[Json], fails: Callable[[Sequence[Json]], bool]) -> list[Json]:
     """Events without the time between them where that does not matter, else in round numbers; all later
-    events come as much sooner."""
+    events come sooner by the same time."""
     times = [0, *(max(event["at"], 0) for event in events)]
     gaps = [max(later - earlier, 0) for earlier, later in pairwise(times)]
 
@@ -248,7 +249,7 @@ def _simpler(event: Json) -> Iterator[Json]:
 
 @dataclass
 class Simulated:
-    """The sum of all seeds, the same however they were spread. `found` has each kind of violation once, of
+    """The sum of all seeds, independent of their distribution. `found` has each kind of violation once, of
     the seed that shows it after the fewest events; `digest` is of everything that happened in all of them."""
 
     options: SimulationOptions
@@ -260,7 +261,7 @@ class Simulated:
 
 
 def summed(options: SimulationOptions, outcomes: Sequence[Outcome]) -> Simulated:
-    """Add up outcomes, in whatever order they came."""
+    """Add up outcomes, in any order."""
     counts, digest = Counts(Counter(), Counter(), Counter(), Counter()), hashlib.sha256()
     first: dict[tuple[str, str], SimulatedViolation] = {}
     seen: Counter[tuple[str, str]] = Counter()

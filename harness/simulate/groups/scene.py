@@ -1,4 +1,4 @@
-"""The scene: coordinator, processes, what is on the way; and what is checked after each event."""
+"""The scene: coordinator, processes, messages in flight; and the checks after each event."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ACTIVE: Final = "active"
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The assumptions under which a schedule is played. Without `r9` the network may deliver requests that
-    living processes gave up on (R9); without `exemption` removed members that do not know it may not own
-    anything either (R7). Both must fail. `kind` is the kind of the groups."""
+    living processes gave up (R9); without `exemption` removed members that do not know of their removal may
+    not own anything either (R7). Both must fail. `kind` is the kind of the groups."""
 
     session_ms: int = 45_000
     heartbeat_ms: int = 5_000
@@ -57,7 +57,7 @@ FAULTS: Final = (
 class Counts:
     """Counts of a run: events by kind, faults by kind, states of groups after their steps, rebalances that
     ended in STABLE, answers of the coordinator by error code, partitions that two processes owned while one
-    of them was removed and did not know it."""
+    of them was removed and did not know that."""
 
     kinds: Counter[str]
     faults: Counter[str]
@@ -105,7 +105,7 @@ class Story:
         self.messages.append({"from": sender, "to": receiver, "label": label, "kind": kind})
 
     def note(self, who: str, label: str) -> None:
-        """Something happens to one, or to all ("")."""
+        """Note an event of one process, or of all ("")."""
         self.messages.append({"from": who, "to": who, "label": label, "kind": "note"})
 
     def lines(self) -> Iterator[str]:
@@ -119,7 +119,7 @@ class Story:
 
 
 class Scene:
-    """The processes and the coordinator, and the invariants of what they do."""
+    """The processes and the coordinator, and the invariants of their actions."""
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
         self.parts = parts
@@ -129,13 +129,13 @@ class Scene:
         self.now_ms = 0
         self.topics: Topics = {}
         self.gone_topics: set[str] = set()
-        """Ids of topics that were deleted: none comes back (T2)."""
+        """Ids of deleted topics: none comes back (T2)."""
         self.coordinator = ACTIVE
         self.log_fails = False
         self.processes: dict[str, Process] = {}
         self.starts: Counter[str] = Counter()
         self.late: dict[str, list[Message]] = {}
-        """Requests of processes that are gone, and without R9 those that living ones gave up on."""
+        """Requests of processes that are gone, and without R9 those that living ones gave up."""
         numbers = count(1)
         self.watches = {group: GroupWatch(group, numbers) for group in settings.groups}
         self.offsets = {group: OffsetsWatch() for group in settings.groups}
@@ -161,7 +161,7 @@ class Scene:
         self.stepped(self.settings.groups, TIMER)
 
     def stepped(self, groups: Iterable[str], cause: Cause) -> None:
-        """Check what a step of the coordinator made of groups."""
+        """Check the groups after a step of the coordinator."""
         for group in groups:
             watch = self.watches[group]
             existed = watch.epoch > 0
@@ -177,7 +177,7 @@ class Scene:
                 self.check_owners(group)
 
     def handle(self, message: Message, process: Process | None) -> Json:
-        """The coordinator handles a request; of `process`, if it waits for the answer."""
+        """Let the coordinator handle a request; of `process`, if it waits for the answer."""
         request = message.request
         if request.api == FIND:
             key, error = request.body["coordinatorKeys"][0], 15 if self.coordinator == "unavailable" else 0
@@ -195,7 +195,7 @@ class Scene:
         return body
 
     def _compute(self, message: Message, client: Json) -> Json:
-        """A5: a member prepares, or installs what its assignor said."""
+        """A5: let a member prepare, or install its assignor's result."""
         request, group = message.request, message.request.body["groupId"]
         before, sender = self.cluster.group(group), request.body["memberId"]
         chosen = before is not None and before.computation.chosen == sender
@@ -251,7 +251,7 @@ class Scene:
         process.epoch = epoch
 
     def look(self, process: Process) -> None:
-        """Check a process that something happened to."""
+        """Check a process after an event."""
         check_process(process)
         machine = process.machine
         if process.waits_for is None and process.running is None:
@@ -265,7 +265,7 @@ class Scene:
 
     def check_owners(self, group: str) -> None:
         """R7, members' view: of two owners of a partition one is a zombie, whose incarnation is over and
-        which has not learned it; and the coordinator knows what the others own."""
+        which does not know that yet; and the coordinator knows the partitions of the others."""
         watch, owners = self.watches[group], dict[Partition, str]()
         zombies = []
         for process in self.processes.values():

@@ -1,6 +1,6 @@
 """A schedule of whole groups: settings and events, each with its time, as a file that can be read and edited.
 
-Times are milliseconds of everybody's clock; an event whose time is past happens at once. `who` is a process.
+Times are milliseconds of the world's clock; an event whose time is past happens at once. `who` is a process.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Schedule:
 
 
 def to_json(schedule: Schedule) -> Json:
-    """The schedule as JSON."""
+    """Write the schedule as JSON, one event on a line."""
     return {
         "settings": schedule.settings.to_json(),
         "requirement": schedule.requirement,
@@ -82,7 +82,7 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
 
 
 def is_schedule_of_groups(path: Path) -> bool:
-    """Has the file events, rather than operations of two targets?"""
+    """Tell if the file has events, rather than operations of two targets."""
     try:
         data = json.loads(read_text(path, "The schedule"))
     except ValueError:
@@ -91,7 +91,7 @@ def is_schedule_of_groups(path: Path) -> bool:
 
 
 def read_schedule(path: Path) -> Schedule:
-    """Read it again. ConformError (exit 2) for a file that is none."""
+    """Read the schedule again. ConformError (exit 2) for another file."""
     try:
         data: Any = json.loads(read_text(path, "The schedule"))
     except ValueError as error:
@@ -100,7 +100,7 @@ def read_schedule(path: Path) -> Schedule:
 
 
 def schedule_of(data: Any, path: Path) -> Schedule:
-    """The schedule that JSON says, which `path` has. ConformError (exit 2) where it says none."""
+    """The schedule in JSON from the file `path`. ConformError (exit 2) where it is malformed."""
     if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
         raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
     settings = _settings(data.get("settings", {}), path)

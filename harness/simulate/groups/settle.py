@@ -14,9 +14,9 @@ from harness.simulate.stage import Draws, Played
 from harness.targets.base import Json
 
 PATIENCE_MS: Final = 300_000
-"""Longer than any timer, and than what clocks that go slowly make of it."""
+"""A time longer than any timer, also on slow clocks."""
 WAIT_MS: Final = 5_000
-"""At a time, where only the coordinator's timers are left."""
+"""The time to wait at once, where only the coordinator's timers are left."""
 
 
 def settle(world: World) -> None:
@@ -27,7 +27,7 @@ def settle(world: World) -> None:
 
 
 def wait_until_settled(world: Played, pump: Draws, why: Callable[[], str], requirement: str) -> None:
-    """Let a world go on without faults while there is a reason `why` it has not converged. Raises Violation
+    """Let a world go on without faults while `why` gives a reason why it has not converged. Raises Violation
     with the reason where that takes too long."""
     until_ms = world.now_ms + PATIENCE_MS
     while reason := why():
@@ -51,9 +51,9 @@ def _recovery(world: World) -> Iterator[Json]:
 
 
 def unsettled(world: World) -> str:
-    """R8: why the groups have not converged, "" if they have: every member that is up is in the group, with
-    its subscription, at the group's epoch, with exactly its target; nobody else is; and the group is
-    STABLE."""
+    """R8: the reason why the groups have not converged, "" if they have: every member that is up is in the
+    group, with its subscription, at the group's epoch, with exactly its target; no other member is; and the
+    group is STABLE."""
     for process in world.processes.values():
         if reason := _behind(world, process):
             return reason
@@ -74,7 +74,7 @@ def unsettled(world: World) -> str:
 
 
 def _behind(world: World, process: Process) -> str:
-    """Why one process has not converged."""
+    """The reason why one process has not converged."""
     machine = process.machine
     if process.state == "FATAL":
         return ""
@@ -92,7 +92,7 @@ def _behind(world: World, process: Process) -> str:
         return f"{process.name} is at epoch {machine.epoch}, and the group at {group.epoch}"
     part = group.targets.get(machine.member_id)
     target = frozenset[Partition]() if part is None else part.partitions
-    kept = part is not None and part.error  # A7: of topics that are gone, too, which perhaps nobody can fetch
+    kept = part is not None and part.error  # A7: of deleted topics, too, which perhaps no client can fetch
     if machine.owned != target:
         return f"{process.name} does not own its target"
     there = {one for one in target if not kept or one[0] not in world.gone_topics}

@@ -1,4 +1,4 @@
-"""The state of groups around an event: what the coordinator has of them, and what their processes have."""
+"""The state of groups around an event: the coordinator's state of them, and that of their processes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from harness.targets.base import Json
 
 
 def snapshot(scene: Scene) -> dict[str, Json]:
-    """Each group as `describe` of the line protocol has it, partitions by the names of their topics, with its
-    `processes`. A coordinator that cannot describe a group gives no state of it; the story counts that."""
+    """Each group in the `describe` form of the line protocol, partitions by the names of their topics, with
+    its `processes`. A coordinator that cannot describe a group gives no state of it; the story counts
+    that."""
     names = {topic: name for name, (topic, _) in scene.topics.items()}
     groups: dict[str, Json] = {}
     for group in scene.settings.groups:
@@ -32,7 +33,7 @@ def snapshot(scene: Scene) -> dict[str, Json]:
 
 
 def _process(process: Process, names: Mapping[str, str]) -> Json:
-    """A client process: `memberId` is what it is called in the schedule."""
+    """A client process: `memberId` is its name in the schedule."""
     machine = process.machine
     return {
         "memberId": process.name,
@@ -48,7 +49,7 @@ def _words(partitions: Partitions, names: Mapping[str, str]) -> list[str]:
 
 
 def one_group(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Json, Json]:
-    """The first group that an event changed, before and after; the first group of all where none changed."""
+    """The first group that an event changed, before and after; the first of all groups where none changed."""
     changed = [name for name in after if before.get(name) != after[name]]
     name = next(iter([*changed, *after]), "")
     return before.get(name, {}), after.get(name, {})

@@ -1,5 +1,5 @@
-"""Storms, in which much goes wrong, and calm, in which groups come to rest, take turns: a pump that draws
-disturbances, whatever kind of group it is for."""
+"""Storms with many faults, and calm, in which groups come to rest, take turns: a pump that draws
+disturbances, for any kind of group."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ W = TypeVar("W", bound=Disturbed)
 
 
 class Weather(Pump[W, P]):
-    """A pump that draws when something is disturbed; `_disturb` has what each disturbance plans, and
-    `disturbances` the weight of each. `rng` alone decides."""
+    """A pump that draws the times of disturbances; `_disturb` has the events of each disturbance, and
+    `disturbances` the weight of each. Only `rng` decides."""
 
     disturbances: ClassVar[Mapping[str, int]]
     calm_ms: ClassVar[tuple[int, int]]
@@ -39,11 +39,11 @@ class Weather(Pump[W, P]):
         super().__init__(world)
         self._storm = True
         self._back_ms = 0
-        """Nobody starts before."""
+        """The earliest time at which a process starts again."""
         self._disturb: dict[str, Callable[[], None]] = {}
 
     def next(self) -> Json | None:
-        """The next event; disturbances and changes of the weather plan events, and are none."""
+        """The next event; disturbances and changes of the weather plan events, and are none themselves."""
         while (event := super().next()) is not None:
             if event["do"] == "weather":
                 self._past_ms = event["at"]

@@ -1,8 +1,8 @@
 """Events done one after the other, each at its time, and checked.
 
-An event says what happens to whom, never which message by number: what is on the way from or to a process is
-one request or one answer (R9). So an event that finds nothing to happen to, because others were left out of
-the schedule, is void, and every schedule is a behaviour of the system.
+An event names its action and its process, never a message by number: the message in flight from or to a
+process is one request or one answer (R9). So an event without its object, because others were left out of the
+schedule, is void, and every schedule is a behaviour of the system.
 """
 
 from __future__ import annotations
@@ -71,14 +71,15 @@ class World(Network):
         }
 
     def apply(self, event: Json) -> bool:
-        """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        """Do one event, and check the touched groups and processes; False if the event is void. Raises
+        Violation."""
         if self.story:
             self.story.before = snapshot(self)
         try:
             return self._apply(event)
         except (Violation, ConformError):  # the latter is of the harness: its log cannot be written
             raise
-        except Exception as error:  # any exception of the parts under test is what is looked for
+        except Exception as error:  # any exception of the parts under test is a finding
             what = f"{type(error).__name__}: {error}"
             raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
 
@@ -152,7 +153,7 @@ class World(Network):
         return self._note("coordinator", event)
 
     def _fail_over(self, event: Json) -> bool:
-        """P2: the new coordinator has what the log has, and the old one's connections are gone (R9)."""
+        """P2: the new coordinator has the state of the log, and the old one's connections are gone (R9)."""
         before = {group: self.cluster.durable(group) for group in self.settings.groups}
         if self.coordinator == ACTIVE:
             self.cluster.set_state("moved")
@@ -179,8 +180,8 @@ class World(Network):
         return self._note("coordinator", event)
 
     def _delete_group(self, event: Json) -> bool:
-        """E5: long after the group became empty, when nothing of it is on the way and nobody takes itself for
-        a member."""
+        """E5: long after the group became empty, when no message of it is in flight and no process takes
+        itself for a member."""
         group = event["group"]
         members = [one for one in self.processes.values() if one.consumer.group == group]
         alive = any(one.machine.epoch or one.waits_for or one.copy for one in members) or any(
@@ -220,8 +221,8 @@ class World(Network):
         self.starts[name] += 1
         static = event.get("instance")
         # A new id for each process, as Kafka's clients have, where the epoch of a join may be one that the id
-        # has had: a static member's, or before a member has computed (A5). A commit that the process before
-        # it sent late would be taken for its own.
+        # has had: a static member's, or before a member has computed (A5). A late commit of the process
+        # before would pass for its own.
         again_known = static or event.get("local")
         own = f"{name}.{self.starts[name]}" if again_known else name
         consumer = Consumer(
@@ -248,7 +249,7 @@ class World(Network):
         return True
 
     def _ended(self, process: Process) -> None:
-        """The process is gone; what it sent last may still arrive, whenever it likes."""
+        """End the process; its last request may still arrive at any time."""
         del self.processes[process.name]
         self.offsets[process.consumer.group].forget(process.owned)
         self._keep_late(process.request)
@@ -288,7 +289,7 @@ class World(Network):
         process.machine.subscribe(event["topics"], regex=event.get("regex"), now_ms=now_ms)
 
     def _poll(self, process: Process, event: Json) -> bool:
-        """The application polls; one that is `slow` stays in the first callback, until it is done. Where it
+        """Poll as the application; a `slow` one stays in the first callback, until that is done. Where it
         `raises`, its callbacks fail."""
         if process.running is not None:
             return False
@@ -345,7 +346,7 @@ class World(Network):
         self.look(process)
 
     def _callback_done(self, process: Process, callback: CallbackView, now_ms: int, raises: bool) -> None:
-        """K3: the application is told what its callback raised, and the rest goes on."""
+        """K3: the application gets the exception of its callback, and the rest goes on."""
         if not raises:
             process.machine.callback_done(now_ms)
             return
@@ -378,7 +379,7 @@ class World(Network):
         return True
 
     def _leap(self, process: Process, event: Json) -> bool:
-        """The clock of a process goes ahead, as after a long pause of the whole process."""
+        """Move the clock of a process ahead, as after a long pause of the whole process."""
         process.leap_ms += event["ms"]
         self.counts.faults["clock leap"] += 1
         return self._note(process.name, event)

@@ -1,1 +1,1 @@
-"""Live brokers over the wire: any that is there, one from Maven Central, and librdkafka's mock cluster."""
+"""Live brokers over the wire: any running one, one from Maven Central, and librdkafka's mock cluster."""

@@ -13,11 +13,11 @@ from harness.targets.broker.connection import Connection
 from harness.targets.broker.forms import DESCRIBE, HEARTBEAT
 
 PAUSE_S: Final = 0.01
-"""Between two looks at something that a broker does in the background."""
+"""The pause between two looks at background work of a broker."""
 NOT_YET: Final = frozenset({14, 15, 16})
 """COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR."""
 WAIT_MS: Final = 20_000
-"""How long a broker may take over a change of topics before it answers."""
+"""The time that a broker may take over a change of topics before it answers."""
 UNKNOWN_TOPIC: Final = 3
 _NON_EMPTY_GROUP: Final = 68
 GROUP_ID_NOT_FOUND: Final = 69
@@ -29,19 +29,20 @@ SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
 _SET, _DELETE = 0, 1
 _TRIES: Final = 100
-"""Times that a group is deleted into which somebody comes again, `SETTLE_S` apart: a busy broker takes
-seconds to write down a join, and shows the new member only then."""
+"""The number of attempts, `SETTLE_S` apart, to delete a group that a member joins again: a busy broker takes
+seconds to write a join, and shows the new member only then."""
 SETTLE_S: Final = 0.1
-"""Between the moment when a broker shows a configuration and that when its coordinator surely has it."""
+"""The time between the moment when a broker shows a configuration and that when its coordinator surely has
+it."""
 
 
 class Denied(ConformError):
-    """The broker would not do what it was asked for (exit 3)."""
+    """An error: the broker did not do an operation (exit 3)."""
 
 
 def wait_until(done: Callable[[], bool], address: str, timeout_s: float, what: str) -> None:
-    """Wait for what a broker does in the background; `what` follows "did not". ConformError (exit 3) if it
-    takes too long."""
+    """Wait for background work of a broker; `what` follows "did not". ConformError (exit 3) if it takes too
+    long."""
     deadline = time.monotonic() + timeout_s
     while not done():
         if time.monotonic() > deadline:
@@ -67,14 +68,14 @@ def grow_topic(broker: Connection, name: str, partitions: int) -> None:
 
 
 def delete_topic(broker: Connection, name: str) -> None:
-    """Delete a topic; one that is not there is no error. ConformError if that is refused."""
+    """Delete a topic; a missing one is no error. ConformError if the broker refuses."""
     [answer] = broker.call("DeleteTopics", 6, {"topics": [{"name": name}], "timeoutMs": WAIT_MS})["responses"]
     if answer["errorCode"] != UNKNOWN_TOPIC:
         _check(broker, f"delete the topic {name}", answer)
 
 
 def topics(broker: Connection) -> dict[str, int]:
-    """How many partitions with leaders each topic has, by name."""
+    """The number of partitions with leaders of each topic, by name."""
     answer = broker.call("Metadata", 12, {"topics": None, "allowAutoTopicCreation": False})
     return {
         topic["name"]: sum(partition["leaderId"] >= 0 for partition in topic["partitions"])
@@ -90,7 +91,7 @@ def groups(broker: Connection) -> set[str]:
 def wait_for_topics(
     broker: Connection, there: Mapping[str, int], gone: Iterable[str], timeout_s: float
 ) -> None:
-    """Until a broker tells others of these topics, with so many partitions, and of those no more."""
+    """Wait until a broker shows others these topics, with so many partitions, and none of the old ones."""
     absent = set(gone)
 
     def seen() -> bool:
@@ -116,7 +117,7 @@ def wait_for_coordinator(broker: Connection, group: str, timeout_s: float) -> tu
 
 
 def wait_for_group(coordinator: Connection, group: str, timeout_s: float) -> None:
-    """Until a coordinator answers for a group that is new."""
+    """Wait until a coordinator answers for a new group."""
     wait_until(
         lambda: describe_group(coordinator, group)["errorCode"] not in NOT_YET,
         coordinator.address,
@@ -126,7 +127,7 @@ def wait_for_group(coordinator: Connection, group: str, timeout_s: float) -> Non
 
 
 def describe_group(coordinator: Connection, group: str) -> Json:
-    """A group as ConsumerGroupDescribe has it, its error included."""
+    """A group in the form of ConsumerGroupDescribe, its error included."""
     version = 1 if coordinator.has(DESCRIBE, 1) else 0
     [answer] = coordinator.call(DESCRIBE, version, {"groupIds": [group]})["groups"]
     described: Json = answer
@@ -134,7 +135,7 @@ def describe_group(coordinator: Connection, group: str) -> Json:
 
 
 def describe_classic(coordinator: Connection, group: str) -> Json:
-    """A group as DescribeGroups has it: Dead where it is none, or of another kind."""
+    """A group in the form of DescribeGroups: Dead where there is none, or it is of another kind."""
     if not coordinator.has(DESCRIBE_GROUPS, 5):
         return {"groupState": "Dead", "members": []}
     [answer] = coordinator.call(DESCRIBE_GROUPS, 5, {"groups": [group]})["groups"]
@@ -152,7 +153,8 @@ def empty_classic(coordinator: Connection, group: str, made: Sequence[str]) -> N
 
 
 def wait_for_empty(coordinator: Connection, group: str, timeout_s: float) -> None:
-    """Until a classic group that all have left is Empty: one whose first rebalance is delayed is not yet."""
+    """Wait until a classic group that all members have left is Empty: a group whose first rebalance is
+    delayed is not yet."""
 
     def seen() -> bool:
         return describe_classic(coordinator, group)["groupState"] in ("Empty", "Dead")
@@ -161,9 +163,10 @@ def wait_for_empty(coordinator: Connection, group: str, timeout_s: float) -> Non
 
 
 def delete_group(coordinator: Connection, group: str) -> None:
-    """Let every member leave, and delete the group. ConformError if that is refused.
+    """Let every member leave, and delete the group. ConformError if the broker refuses.
 
-    A join that was under way when the run was stopped may be taken after the members have left: then again.
+    A join that was under way when the run was stopped may be accepted after the members have left: then the
+    deletion is repeated.
     """
     for _ in range(_TRIES):
         for member in describe_group(coordinator, group)["members"]:
@@ -180,8 +183,8 @@ def delete_group(coordinator: Connection, group: str) -> None:
 def configure_group(
     broker: Connection, group: str, values: Mapping[str, int | None], timeout_s: float
 ) -> None:
-    """Give a group configurations of its own, or take away those that are None, and wait until that counts.
-    Denied if the broker refuses it."""
+    """Give a group configurations of its own, or remove those that are None, and wait until that is in force.
+    Denied if the broker refuses."""
     changes = [
         {"name": name, "configOperation": _DELETE if value is None else _SET, "value": _text(value)}
         for name, value in values.items()
@@ -204,7 +207,8 @@ def configure_group(
 
 
 def group_settings(broker: Connection, group: str) -> dict[str, str | None]:
-    """The configurations of a group, those that it has from the broker, too; none where nobody tells."""
+    """The configurations of a group, also those that it has from the broker; none where the broker does not
+    tell."""
     if not broker.has(DESCRIBE_CONFIGS, 4):
         return {}
     resource = {"resourceType": GROUP_RESOURCE, "resourceName": group, "configurationKeys": None}
@@ -221,8 +225,7 @@ def assigned_alone(coordinator: Connection, group: str, names: list[str]) -> dic
     """The partitions that the only member of a new group gets of these topics: topic id -> number of
     partitions.
 
-    This shows what the coordinator knows: the coordinator learns of topics later than the broker tells
-    clients.
+    This shows the coordinator's knowledge: it learns of topics later than the broker tells clients.
     """
     join = {
         "groupId": group,

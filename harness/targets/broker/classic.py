@@ -1,9 +1,10 @@
 """Requests of classic groups over the wire: a JoinGroup or SyncGroup may wait for other members.
 
-A broker handles one request of a connection after another, so each request that waits has a connection to
-itself. One waits if it has no answer when the coordinator has answered another request about the group that
-was sent after it, and a moment later. The delay of a new group's first rebalance is the broker's own, and
-runs in real time: a trace is followed while the delay is surely not over, and goes on when it surely is.
+A broker handles one request of a connection after another, so each request that waits has a connection of its
+own. A request counts as waiting if it has no answer when the coordinator has answered another request about
+the group that was sent after it, and a moment later. The delay of a new group's first rebalance is the
+broker's own, and runs in real time: a trace is followed while the delay is surely not over, and goes on when
+it surely is.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from harness.targets.broker.patience import LATE
 from harness.targets.waiting import NO_TIME, NO_TIMER, TOO_SLOW, NotWaited, Waited
 
 QUIET_S: Final = 0.1
-"""The silence after which a request is said to wait."""
+"""The silence after which a request counts as waiting."""
 LEAST_S: Final = 0.5
-"""An initial delay below this is over before a trace can be followed."""
+"""An initial delay below this one is over before a trace can be followed."""
 IN_TIME: Final = 0.8
-"""The part of the initial delay in which it surely is not over."""
+"""The part of the initial delay in which it is surely not over."""
 
 
 class Waiting:
     """The requests of one run to one group after another; all connections are closed with the group.
 
-    `connect` opens a connection to the coordinator, `fence` asks the coordinator something about the group.
+    `connect` opens a connection to the coordinator, `fence` sends the coordinator a request about the group.
     """
 
     def __init__(
@@ -44,9 +45,9 @@ class Waiting:
         self._began: float | None = None
         self._rebalanced = False
         self.made: set[str] = set()
-        """Member ids that were given out, of which some may not have joined."""
+        """Member ids that were given out, some of which may not have joined."""
         self.used = False
-        """Tell if the group that there is now is a classic one."""
+        """Tell if the present group is a classic one."""
 
     def send(
         self,
@@ -93,7 +94,7 @@ class Waiting:
     def join_timeout(
         self, fence: Callable[[], object], delay_s: float, waited: Waited
     ) -> list[tuple[str, Json]]:
-        """Wait until the initial delay must be over; the answers to those who joined. NotWaited for another
+        """Wait until the initial delay must be over; the answers to the joined members. NotWaited for another
         time-out, and where there is no time."""
         if self._rebalanced or self._began is None:
             raise NotWaited(self._target, NO_TIMER)
@@ -139,7 +140,7 @@ class Waiting:
 
 
 def measured_delay(connection: Connection, group: str, now: Callable[[], float] = time.monotonic) -> float:
-    """Make a classic group with one member: how long its first rebalance was delayed, in seconds."""
+    """Make a classic group with one member: the delay of its first rebalance, in seconds."""
     body: Json = {
         "groupId": group,
         "sessionTimeoutMs": 45_000,

@@ -21,31 +21,33 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Json
 
 TIMEOUT_S: Final = 30.0
-"""How long connecting, and each answer, may take."""
+"""The time that connecting, and each answer, may take."""
 LARGEST: Final = 100 * 2**20
-"""Bytes of an answer: more is not Kafka's protocol (this is the default limit of Kafka's own brokers)."""
+"""The most bytes of an answer: more is not Kafka's protocol (this is the default limit of Kafka's own
+brokers)."""
 CLIENT_ID: Final = "conform"
 
 _KEYS: Final = {name: key for key, name in api_key_map.items()}
 
 
 class Unreachable(ConformError):
-    """The broker cannot be connected to, is silent, closed the connection or talks nonsense (exit 3)."""
+    """The broker cannot be connected to, is silent, closed the connection or sends malformed answers (exit
+    3)."""
 
     def __init__(self, address: str, what: str, way_out: str) -> None:
         super().__init__(f"The broker {address} {what}: {way_out}.", ENGINE_FAILED)
 
 
 def address_of(host: str, port: int) -> str:
-    """HOST:PORT, of an IPv6 address in brackets."""
+    """HOST:PORT; an IPv6 address is in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class Connection:
     """A synchronous client of one broker; one request at a time.
 
-    Every method raises Unreachable when the broker fails; from then on `call` says the same at once. After a
-    call that was interrupted (Ctrl-C) the next one connects anew: it does not get the other's answer.
+    Every method raises Unreachable when the broker fails; from then on `call` raises it at once. After a call
+    that was interrupted (Ctrl-C) the next one connects anew, so that it does not get the other's answer.
     """
 
     def __init__(self, host: str, port: int, timeout_s: float = TIMEOUT_S) -> None:
@@ -89,12 +91,12 @@ class Connection:
         return first <= version <= last
 
     def call(self, api: str, version: int, body: Json, client_id: str = CLIENT_ID) -> Json:
-        """Send one request and wait for its response. ValueError, in words, for a body that is not one."""
+        """Send one request and wait for its response. ValueError, in words, for a malformed body."""
         self.begin(api, version, body, client_id)
         return self._answer()
 
     def begin(self, api: str, version: int, body: Json, client_id: str = CLIENT_ID) -> None:
-        """Send one request whose answer may take long: `poll` for it before anything else."""
+        """Begin a request whose answer may take long: call `poll` for it before any other call."""
         if self._failure is not None:
             raise self._failure
         self._correlation_id += 1
@@ -110,13 +112,13 @@ class Connection:
             raise
 
     def poll(self, wait_s: float) -> Json | None:
-        """The answer to the request that was begun, if it comes in this time."""
+        """The answer to the begun request, if it comes in this time."""
         if not select.select([self._socket], [], [], wait_s)[0]:
             return None
         return self._answer()
 
     def another(self) -> Connection:
-        """One more connection to the same broker."""
+        """A further connection to the same broker."""
         return Connection(*self._place, self._timeout_s)
 
     def _answer(self) -> Json:

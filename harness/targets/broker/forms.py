@@ -30,13 +30,13 @@ Has = Callable[[str, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A request as the broker takes it, and which of its topics the spec names by id."""
+    """A request in the broker's form, and those of its topics that the specification names by id."""
 
     api: str
     version: int
     body: Json
     by_id: dict[str, str]
-    """The ids in the spec by names, of topics that only Kafka's request names."""
+    """The ids in the specification by names, of topics that only Kafka's request names."""
 
 
 def versions_of(has: Has) -> dict[str, list[int]]:
@@ -51,7 +51,8 @@ def versions_of(has: Has) -> dict[str, list[int]]:
 
 
 def to_kafka(api: str, version: int, body: Json, names: Names, has: Has) -> Form:
-    """A request of the spec as one that the broker takes. ValueError, in words, where Kafka has none."""
+    """A request of the specification in the broker's form. ValueError, in words, where Kafka has no form for
+    it."""
     by_id: dict[str, str] = {}
     if api == HEARTBEAT:
         version, body = _heartbeat(version, body, has)
@@ -64,12 +65,12 @@ def to_kafka(api: str, version: int, body: Json, names: Names, has: Has) -> Form
 
 
 def classic_form(api: str, version: int, body: Json, names: Names) -> Form:
-    """A request of a classic group: Kafka's own, whose only name of this run is the group's."""
+    """A request of a classic group: Kafka's own form; the only name of this run in it is the group's."""
     return Form(api, version, {**body, "groupId": names.group(body["groupId"])}, {})
 
 
 def from_kafka(form: Form, answer: Json, names: Names) -> Json:
-    """The response to that request in the spec's form."""
+    """The response to that request in the specification's form."""
     if form.api in CLASSIC:
         return _from_classic(form, answer)
     body: Json = translated(answer, names.from_broker)
@@ -99,8 +100,9 @@ def sorted_partitions(topic_partitions: list[Json]) -> list[Json]:
 
 
 def _heartbeat(version: int, body: Json, has: Has) -> tuple[int, Json]:
-    """Kafka's version 0 has no regular expressions. Where there is only version 1, as of librdkafka's mock,
-    names alone are what its own client sends: with an empty expression."""
+    """The heartbeat in the broker's version. Kafka's version 0 has no regular expressions. Where there is
+    only version 1, as of librdkafka's mock, a subscription of names alone is sent as its own client does:
+    with an empty expression."""
     if version > 0 or body.get("subscribedTopicRegex") is not None:
         return 1, body
     if has(HEARTBEAT, 0):
@@ -125,7 +127,8 @@ def _fetch(body: Json, names: Names, has: Has) -> tuple[int, Json, dict[str, str
 def _topics(
     api: str, topics: list[Json] | None, names: Names, has: Has
 ) -> tuple[int, list[Json] | None, dict[str, str]]:
-    """Kafka's version, its topics, and the ids of those that are named for want of ids."""
+    """Kafka's version, its topics, and the ids of those that are named by name because the version has no
+    ids."""
     ids = [topic.get("topicId") for topic in topics or []]
     if not any(ids):
         return 9, _without(topics, "topicId"), {}
@@ -133,7 +136,7 @@ def _topics(
         raise ValueError(f"Kafka's {api} names all topics by id, or all by name")
     if has(api, 10):
         return 10, _without(topics, "name"), {}
-    # A topic that never was has no name: its id is the name of none, too.
+    # A topic that never existed has no name: the id itself is sent as a name of no topic.
     by_id = {names.topic_of(str(topic_id)) or str(topic_id): str(topic_id) for topic_id in ids}
     if len(by_id) < len(ids):
         raise ValueError(f"{api} of this broker names topics by name, and two of these have the same")
@@ -148,7 +151,7 @@ def _without(topics: list[Json] | None, field: str) -> list[Json] | None:
 
 
 def _topics_back(form: Form, topics: list[Json]) -> list[Json]:
-    """Topics with name and id, one of them null, as KIP-848's responses have them."""
+    """Topics with name and id, one of them null, in the form of KIP-848's responses."""
     back = []
     for topic in topics:
         name = topic.get("name")

@@ -1,7 +1,7 @@
-"""One Kafka broker on this machine, of jars from Maven Central, for those who have none at hand.
+"""One Kafka broker on this machine, of jars from Maven Central, for users without a broker.
 
 It is a KRaft broker and its own controller, on 127.0.0.1, with its data in a folder of its own; broker and
-folder are thrown away together. A file in the user's state folder says that it runs.
+folder are removed together. A file in the user's state folder records that it runs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from harness.targets.kafka import jars
 COORDINATE: Final = "org.apache.kafka:kafka_2.13"
 HOST: Final = "127.0.0.1"
 JVM: Final = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""A short start and little memory count more than the last bit of speed."""
+"""Options of Java: a short start and little memory count more than the highest speed."""
 START_S: Final = 60.0
-"""How long a start may take."""
+"""The time that a start may take."""
 PAUSE_S: Final = 0.05
 SHOWN: Final = 2000
 """Characters at the end of a broker's log that a message shows."""
@@ -42,7 +42,7 @@ ASSIGNMENT_INTERVAL: Final = "group.consumer.assignment.interval.ms"
 
 @dataclass(frozen=True)
 class LocalBroker:
-    """A broker that was started: its process, where it listens, where its data and its log are."""
+    """A started broker: its process, its address, the places of its data and its log."""
 
     version: str
     pid: int
@@ -51,7 +51,7 @@ class LocalBroker:
 
     @property
     def target(self) -> str:
-        """As `--target` takes it."""
+        """The name for `--target`."""
         return f"broker:{HOST}:{self.port}"
 
 
@@ -61,13 +61,13 @@ def versions() -> list[str]:
 
 
 def state_folder() -> Path:
-    """Where programs of this user keep what they must remember."""
+    """The folder in which programs of this user keep their state."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "conform"
 
 
 def up(version: str, port: int | None, folder: Path | None, settings: Mapping[str, str]) -> LocalBroker:
-    """Start a broker and remember it. ConformError: exit 2 if one runs, 3 if it does not start."""
+    """Start a broker and record it. ConformError: exit 2 if one runs, 3 if it does not start."""
     state = _state_file()
     if (broker := _remembered()) is not None:
         if runs(broker):
@@ -99,8 +99,8 @@ def start(
     """Format a folder, start a broker in it and wait until it answers.
 
     `settings` are added to its configuration, `jvm` are options of its Java; `port` is any free one if it is
-    None. ConformError: exit 2 for a folder that has something in it, a port that is taken or a version that
-    is not known, 3 if it does not start.
+    None. ConformError: exit 2 for a folder that is not empty, a port that is taken or an unknown version, 3
+    if it does not start.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConformError(f"The folder {folder} is not empty: name one for --folder that is.", USAGE)
@@ -134,12 +134,12 @@ def stop(broker: LocalBroker) -> None:
 
 
 def runs(broker: LocalBroker) -> bool:
-    """Tell if its process runs, and is no other one that has got its number since."""
+    """Tell if its process runs, and its number belongs to no other process since."""
     return str(Path(broker.folder) / PROPERTIES) in _command_line(broker.pid)
 
 
 def _command_line(pid: int) -> str:
-    """How a process was called; "" if it has ended."""
+    """The command line of a process; "" if it has ended."""
     if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
@@ -199,7 +199,7 @@ def _properties(version: str, port: int, folder: Path, settings: Mapping[str, st
         "group.coordinator.append.linger.ms": "0",  # an answer does not wait for others' writes
     }
     if [int(part) for part in version.split(".")[:2]] >= [4, 3]:
-        # A target at once, as KIP-848 has it, instead of at most one a second.
+        # Targets are computed at once, as in KIP-848, in place of at most one a second.
         properties[ASSIGNMENT_INTERVAL] = "0"
     return "".join(f"{key}={value}\n" for key, value in {**properties, **settings}.items())
 
@@ -218,7 +218,7 @@ def _format(java: list[str], properties: Path, folder: Path) -> None:
 
 
 def _launch(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
-    """In a session of its own, so that it outlives this command."""
+    """Start the broker in a session of its own, so that it outlives this command."""
     with (folder / LOG).open("wb") as log:
         return subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -226,7 +226,7 @@ def _launch(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    """Until it answers and counts itself among the brokers that may have partitions."""
+    """Wait until it answers and counts itself among the brokers that may have partitions."""
     deadline = time.monotonic() + START_S
     while not _answers(port):
         ended = process.poll() is not None

@@ -1,8 +1,8 @@
 """librdkafka's mock cluster, as a program of its own: `python -m harness.targets.broker.mock`.
 
-It reads JSON lines and answers each by one: {"op": "cluster"} starts a cluster anew and gives its "address";
-{"op": "create", "topic": "foo", "partitions": 2} and {"op": "delete", "topic": "foo"} change its topics and
-give an "error" code. A request that the mock cannot bear ends this process, and no other.
+It reads JSON lines and answers each with one: {"op": "cluster"} starts a cluster anew and gives its
+"address"; {"op": "create", "topic": "foo", "partitions": 2} and {"op": "delete", "topic": "foo"} change its
+topics and give an "error" code. A request that crashes the mock ends this process, and no other.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _PRODUCER: Final = 0
 
 
 class Mock:
-    """The part of librdkafka's C interface that is needed, of the library in confluent-kafka."""
+    """The needed part of librdkafka's C interface, from the library in confluent-kafka."""
 
     def __init__(self) -> None:
         from confluent_kafka import cimpl
 
-        self._c = ctypes.CDLL(cimpl.__file__)  # what it is linked with is found through it
+        self._c = ctypes.CDLL(cimpl.__file__)  # the libraries that it is linked with are found through it
         for function in ("rd_kafka_new", "rd_kafka_mock_cluster_new"):
             getattr(self._c, function).restype = ctypes.c_void_p
         self._c.rd_kafka_conf_new.restype = ctypes.c_void_p
@@ -33,7 +33,7 @@ class Mock:
         self._cluster: ctypes.c_void_p | None = None
 
     def _started(self) -> ctypes.c_void_p:
-        """The client that the interface wants; it never connects, and need not complain of that."""
+        """The client that the interface needs; it never connects, and must not log that."""
         error = ctypes.create_string_buffer(512)
         configuration = ctypes.c_void_p(self._c.rd_kafka_conf_new())
         self._c.rd_kafka_conf_set(configuration, b"log_level", b"0", error, len(error))
@@ -62,7 +62,7 @@ class Mock:
 
 
 def answer(mock: Mock, line: dict[str, Any]) -> dict[str, Any]:
-    """Do what a line says."""
+    """Do the operation of a line."""
     match line:
         case {"op": "cluster"}:
             return {"address": mock.cluster()}

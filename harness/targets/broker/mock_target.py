@@ -1,7 +1,7 @@
 """`mock`: librdkafka's mock cluster, over the wire like any broker, in a process of its own.
 
-The mock answers a request that it cannot bear by ending its process. That is an answer, too: `Died`, which
-is a difference like others, and the next `load` starts another process.
+A request that crashes the mock ends its process. That is an answer, too: `Died`, which is a difference like
+others, and the next `load` starts another process.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class MockTarget(Refusing):
             raise
 
     def hello(self) -> Capabilities:
-        """The operations that a client has. The dialect is the one that the caller names for the mock."""
+        """The operations that a client has. The caller names the mock's dialect."""
         return Capabilities(self.name, self._dialect, versions_of(self._broker.has), CONTROLS)
 
     def request(self, api: str, version: int, client: Json, body: Json, observe: str | None = None) -> Answer:
@@ -73,11 +73,12 @@ class MockTarget(Refusing):
             raise Died(self.name, f"request {api}", death) from None
 
     def as_sent(self, operation: Json) -> Json:
-        """With Kafka's version of the API, if that is another."""
+        """The request with Kafka's version of the API, if that is another."""
         return {**operation, **self._sent}
 
     def topics(self, upsert: Sequence[Json], delete: Sequence[str], observe: str | None = None) -> Answer:
-        """Create, recreate and delete topics. Refused for more partitions of one: the mock cannot do that."""
+        """Create, recreate and delete topics. Refused for more partitions of a topic: the mock cannot do
+        that."""
         check_topics(self.name, upsert)
         process = self._alive("topics")
         for name in delete:
@@ -88,11 +89,11 @@ class MockTarget(Refusing):
         return Answer()
 
     def describe(self, group: str) -> Json:
-        """The mock cannot describe groups."""
+        """Refused: the mock cannot describe groups."""
         raise self._cannot("describe")
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """`fresh`: a new cluster with these topics. Refused for a state that has anything else in it."""
+        """`fresh`: a new cluster with these topics. Refused for a state with anything else in it."""
         if records or any(volatile.values()):
             raise Refused(self.name, "load", "a mock cluster can only start anew")
         self._broker.close()
@@ -135,7 +136,7 @@ class MockTarget(Refusing):
 
 
 class MockProcess:
-    """The program `harness.targets.broker.mock`. ConformError (exit 3) if it does not do what it is told."""
+    """The program `harness.targets.broker.mock`. ConformError (exit 3) if it does not do an operation."""
 
     def __init__(self) -> None:
         with ExitStack() as stack:
@@ -169,7 +170,7 @@ class MockProcess:
         return dict(given)
 
     def death(self, wait_s: float = ENDING_S) -> str | None:
-        """How the process died, with its last words; None if it lives."""
+        """The cause of death, with its last words; None if it lives."""
         try:
             code = self._process.wait(wait_s)
         except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
-"""Names of one run on a broker that others use, too: nothing that is not this run's is ever named.
+"""Names of one run on a broker that others use, too: only groups and topics of this run are ever named.
 
-The spec's groups and topics get a prefix, which no one else has; a broker chooses the ids of topics itself,
-so they are translated, too.
+The specification's groups and topics get a prefix that no other user has; a broker chooses the ids of topics
+itself, so they are translated, too.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Translation = Mapping[str, Callable[[Any], Any]]
 
 
 class Names:
-    """The spec's names and those of the broker; what has no translation stays as it is.
+    """The specification's names and those of the broker; a name without a translation stays unchanged.
 
-    `prefix` is "" where nobody else is; `generation` tells the groups of one run from one another.
+    `prefix` is "" on a broker without other users; `generation` distinguishes the groups of one run.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -45,7 +45,7 @@ class Names:
         }
 
     def group(self, group: str) -> str:
-        """A group's name on the broker; the empty one, which is no name, stays empty."""
+        """A group's name on the broker; the empty name stays empty."""
         return f"{self._of_group}{group}" if group else group
 
     def topic(self, topic: str) -> str:
@@ -53,23 +53,24 @@ class Names:
         return f"{self._prefix}{topic}" if topic else topic
 
     def regex(self, regex: str | None) -> str | None:
-        """An expression that matches nobody else's topics. One that is not valid must be refused as it is."""
+        """An expression that matches only topics of this run. An invalid one must be refused, and stays
+        unchanged."""
         if not regex or not self._prefix or not _is_valid(regex):
             return regex
         return f"{self._prefix}(?:{regex})"
 
     def bind(self, topic: str, ours: str, theirs: str) -> None:
-        """A topic of that name and id has got another id on the broker."""
+        """Note the broker's id of the topic with that name and id."""
         self._their_ids[ours], self._our_ids[theirs] = theirs, ours
         self._topic_names[ours] = topic
 
     def forget_topics(self) -> None:
-        """No id means anything any more."""
+        """Forget all ids."""
         for known in (self._their_ids, self._our_ids, self._topic_names):
             known.clear()
 
     def topic_of(self, topic_id: str) -> str | None:
-        """The name of a topic that there is or was, by its id in the spec."""
+        """The name of a topic that exists or existed, by its id in the specification."""
         return self._topic_names.get(topic_id)
 
     @property

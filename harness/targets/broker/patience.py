@@ -1,9 +1,8 @@
-"""Waiting until timers of a live broker have run out: how long each may be, and when to look.
+"""Waiting until timers of a live broker have run out: the length of each, and the times of checks.
 
 For each timer that runs out in a trace, the step that arms the timer is known beforehand. That step gets a
-short time, all others keep long ones, so that timers run out in the order of the trace. A timer whose
-member sends something before it runs out is let run for a while first, so that a broker is noticed that
-starts it anew.
+short time, all others keep long ones, so that timers run out in the order of the trace. A timer whose member
+sends something before it runs out first runs for a while, so that a broker that starts it anew is noticed.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from harness.targets.base import Died
 from harness.targets.waiting import ANOTHER_FIRST, NO_TIME, NO_TIMER, Due, NotWaited, Waited
 
 SHORT_S: Final = 3.0
-"""A time-out that is waited for: long beside what a slow machine needs for a few requests."""
+"""A time-out that is waited for: long beside the time of a few requests on a slow machine."""
 LONG_S: Final = 45.0
 """A session that does not run out: Kafka's default (D3)."""
 EARLY: Final = 0.8
-"""In this part of its time a timer must not have run out."""
+"""The part of its time in which a timer must not have run out."""
 LATE: Final = 1.5
-"""After so many times of its time it must have."""
+"""The multiple of its time after which a timer must have run out."""
 PAUSE: Final = 0.6
 """The part of its time that passes before the member sends again. A timer that is started anew then runs
 longer than `LATE`."""
 LOOK_S: Final = 0.05
-"""Between two looks whether a member is gone."""
+"""The pause between two checks if a member is gone."""
 
 
 class TooEarly(Died):
@@ -39,7 +38,7 @@ class TooEarly(Died):
 
 @dataclass(slots=True)
 class _Timer:
-    """A timer that will be waited for; `started` is when the step that arms it was sent."""
+    """A timer that will be waited for; `started` is the time at which the step that arms it was sent."""
 
     due: Due
     time_s: float
@@ -48,7 +47,7 @@ class _Timer:
 
 @dataclass
 class Patience:
-    """The waiting of one run; `shortens` says whether the broker lets sessions be short."""
+    """The waiting of one run; `shortens` tells if the broker allows short sessions."""
 
     target: str
     waited: Waited
@@ -62,7 +61,7 @@ class Patience:
     _sent: dict[str, float] = field(default_factory=dict)
 
     def expect(self, due: Sequence[Due]) -> None:
-        """The timers of the trace that begins now: all that there is time for are planned."""
+        """Plan the timers of the next trace, as far as there is time for them."""
         self._step, self._due = -1, due
         self._timers.clear()
         self._sent.clear()
@@ -79,7 +78,8 @@ class Patience:
             self._timers.append(_Timer(one, time_s))
 
     def keep_sessions(self, why: str, session_ms: str | None) -> None:
-        """The broker lets no session be short: those that it has are planned with. Nothing was sent yet."""
+        """Note that the broker allows no short session: its own sessions are planned with. Nothing was sent
+        yet."""
         self.shortens, self.waited.note = False, why
         if session_ms:
             self.long_s = int(session_ms) / 1000
@@ -88,13 +88,13 @@ class Patience:
         self._step = step
 
     def session_ms(self) -> int:
-        """The time of a session that the step now arms."""
+        """The time of a session that the present step arms."""
         times = [timer.time_s for timer in self._armed_now() if timer.due.timer == "session"]
         return round(1000 * max(times, default=LONG_S))
 
     def rebalance_ms(self, client: str) -> int | None:
-        """The time that a client has to give partitions up, of the rebalance that comes first to run out;
-        None for what the trace says."""
+        """The time that a client has to give partitions up, in the rebalance that runs out first; None for
+        the trace's value."""
         for timer in self._timers:
             due = timer.due
             if (due.timer, due.client) == ("rebalance", client) and self._step <= due.armed:
@@ -102,7 +102,7 @@ class Patience:
         return None
 
     def next_step(self, client: str | None = None) -> None:
-        """A step comes, of a client or of none: wait before it, if a timer of that client is to run on."""
+        """Begin a step, of a client or of none: wait before it, if a timer of that client must run on."""
         self._step += 1
         for timer in self._timers:
             due = timer.due
@@ -112,7 +112,7 @@ class Patience:
             self._sleep_until(min((other.started or 0.0) + PAUSE * other.time_s for other in running))
 
     def sent(self, client: str, leaves: bool) -> None:
-        """The step is a request of that client, and is sent now."""
+        """Note that the step is a request of that client, sent now."""
         now = self.now()
         self._sent.pop(client, None)
         if not leaves:
@@ -121,10 +121,11 @@ class Patience:
             timer.started = now
 
     def run_out(self, is_member: Callable[[], bool]) -> tuple[float, float]:
-        """The step is that of a timer: wait until its member is gone, or must be.
+        """Wait, for the step of a timer, until its member is gone, or must be.
 
-        Returns the seconds since the timer was armed, and those of its time-out. NotWaited if that cannot be
-        waited for, TooEarly if the member is gone before."""
+        Returns the seconds since the timer was armed, and those of its time-out. NotWaited if that timer
+        cannot be waited for, TooEarly if the member is gone before.
+        """
         timer = next((one for one in self._timers if one.due.fires == self._step), None)
         if timer is None or timer.started is None:
             known = [

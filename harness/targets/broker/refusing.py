@@ -13,39 +13,39 @@ class Refusing:
     name: str
 
     def advance(self, ms: int, observe: str | None = None) -> Answer:
-        """The clock is the broker's own."""
+        """Refused: the clock is the broker's own."""
         raise self._cannot("advance")
 
     def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
-        """A broker's timers are internal."""
+        """Refused: a broker's timers are internal."""
         raise self._cannot("fire")
 
     def assign(self, group: str, target: Assignments | None, error: str | None = None) -> None:
-        """Targets are its own assignors'."""
+        """Refused: targets are computed by the broker's assignors."""
         raise self._cannot("assign")
 
     def records(self, since: int) -> list[Json]:
-        """A broker's log is internal."""
+        """Refused: a broker's log is internal."""
         raise self._cannot("records")
 
     def restart(self, keep: int | None = None) -> Answer:
-        """A broker is not this process's to end."""
+        """Refused: this process may not end a broker."""
         raise self._cannot("restart")
 
     def ids(self, following: Sequence[str]) -> None:
-        """Member ids are drawn by the broker."""
+        """Refused: member ids are drawn by the broker."""
         raise self._cannot("ids")
 
     def configure(self, settings: Json) -> None:
-        """A broker is configured when it starts."""
+        """Refused: a broker is configured when it starts."""
         raise self._cannot("configure")
 
     def commit(self, mode: str) -> None:
-        """Writes are made durable as it is configured."""
+        """Refused: writes are made durable by the broker's configuration."""
         raise self._cannot("commit")
 
     def background(self) -> Answer:
-        """Queued work runs when it likes."""
+        """Refused: queued work runs at the broker's own times."""
         raise self._cannot("background")
 
     def _cannot(self, operation: str) -> Refused:

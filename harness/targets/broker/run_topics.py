@@ -1,4 +1,4 @@
-"""The topics of one run on a live broker: those of the spec, under names and ids of their own."""
+"""The topics of one run on a live broker: those of the specification, under names and ids of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.targets.broker.names import Names
 
 @dataclass(slots=True)
 class _Topic:
-    """A topic that this run made: its id in the spec, the broker's, and its partitions."""
+    """A topic that this run made: its id in the specification, the broker's id, and its partitions."""
 
     ours: str
     theirs: str
@@ -24,7 +24,8 @@ class _Topic:
 class RunTopics:
     """Topics that this run made and has not deleted. ConformError (exit 3) whenever the broker fails.
 
-    `assigned` gives what a new member of a new group is given of topics, see `admin.assigned_alone`.
+    `assigned` gives the partitions of topics that a new member of a new group gets, see
+    `admin.assigned_alone`.
     """
 
     broker: Connection
@@ -34,7 +35,7 @@ class RunTopics:
     _there: dict[str, _Topic] = field(default_factory=dict)
 
     def left(self) -> list[str]:
-        """The broker's names of all topics that are there."""
+        """The broker's names of all existing topics."""
         return [self.names.topic(name) for name in self._there]
 
     def change(self, upsert: Sequence[Json], delete: Sequence[str]) -> None:
@@ -48,8 +49,8 @@ class RunTopics:
             self._wait(changed)
 
     def renew(self, wanted: Sequence[Json]) -> None:
-        """Have these topics and no others, for a new group: a topic that is there may serve under another id,
-        since nobody has an offset in it."""
+        """Have these topics and no others, for a new group: an existing topic may serve under another id,
+        since no group has an offset in it."""
         partitions = {topic["name"]: topic["partitions"] for topic in wanted}
         kept = {
             name: topic for name, topic in self._there.items() if topic.partitions == partitions.get(name)
@@ -81,7 +82,7 @@ class RunTopics:
             return
         if there is not None:
             self._delete(name)
-        self._there[name] = made = _Topic(ours, "", partitions)  # if what follows is interrupted, it may be
+        self._there[name] = made = _Topic(ours, "", partitions)  # it may exist after an interruption
         try:
             made.theirs = admin.create_topic(self.broker, self.names.topic(name), partitions)
         except admin.Denied:
@@ -95,7 +96,7 @@ class RunTopics:
             del self._there[name]
 
     def _wait(self, changed: Sequence[str]) -> None:
-        """First for the broker's own view, then for the coordinator's, which is later."""
+        """Wait first for the broker's own view, then for the coordinator's, which is later."""
         live = {name: self._there[name] for name in changed if name in self._there}
         gone = [self.names.topic(name) for name in changed if name not in live]
         there = {self.names.topic(name): topic.partitions for name, topic in live.items()}

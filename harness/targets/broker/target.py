@@ -1,6 +1,6 @@
 """`broker:HOST:PORT`: a live broker, over the wire.
 
-Groups and topics of a run have names that nobody else's have, and are deleted at its end. The answer to
+Groups and topics of a run have names that no other user's have, and are deleted at its end. The answer to
 `hello` has neither the operations that a client cannot do there nor the fields that a client cannot see.
 """
 
@@ -43,8 +43,8 @@ UNOBSERVED: Final = frozenset(
         )
     }
 )
-"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program. For
-a classic group the target shows the state alone."""
+"""Fields that ConsumerGroupDescribe does not have; the host of a client is the machine of this program. For a
+classic group the target shows only the state."""
 
 INTERVAL_MS: Final = 500
 """The heartbeat interval of groups whose sessions may be short."""
@@ -53,8 +53,8 @@ INTERVAL_MS: Final = 500
 def ask(
     broker: Connection, names: Names, target: str, api: str, version: int, client: Json, body: Json
 ) -> tuple[Json, Json]:
-    """Send a request of the spec: what is to be said of how it was sent (see `as_sent`), and the response in
-    the spec's form. Refused for what Kafka has no form of."""
+    """Send a request of the specification: the facts about its sent form (see `as_sent`), and the response in
+    the specification's form. Refused for a request without a form in Kafka."""
     try:
         form = to_kafka(api, version, body, names, broker.has)
         if not broker.has(form.api, form.version):
@@ -71,9 +71,9 @@ def ask(
 class BrokerTarget(Refusing):
     """A live broker; the methods are those of `harness.targets.base.Target`.
 
-    `run` makes the names of this run unlike all others: `conform-RUN-foo`, `conform-RUN-1-g`. For `wait_s`
-    seconds at most it waits for timers to run out: then it has the operation `fire`. ConformError: exit 2 for
-    an address that is none, 3 for a broker that is not there or too old.
+    `run` makes the names of this run different from all others: `conform-RUN-foo`, `conform-RUN-1-g`. For at
+    most `wait_s` seconds the target waits for timers to run out: then it has the operation `fire`.
+    ConformError: exit 2 for a malformed address, 3 for a broker that is not there or too old.
     """
 
     def __init__(
@@ -102,9 +102,9 @@ class BrokerTarget(Refusing):
         self._sessions: dict[str, int] = {}
         self._waiting = Waiting(self.name)
         self._left: dict[str, Connection] = {}
-        """Classic groups that all have left, which cannot be deleted before they are Empty."""
+        """Classic groups that all members have left, which cannot be deleted before they are Empty."""
         self._makes_nameless: bool | None = None
-        """Tell if a group with the empty id would be this run's: none was there before its first request."""
+        """Tell if a group with the empty id would be this run's: there was none before its first request."""
         self._delay_s: float | None = None
         self._step = -1
         self._joins: set[int] = set()
@@ -119,7 +119,7 @@ class BrokerTarget(Refusing):
             )
 
     def hello(self) -> Capabilities:
-        """The operations that a client has. The dialect is the one that the caller names for the broker."""
+        """The operations that a client has. The caller names the broker's dialect."""
         apis = versions_of(self._broker.has)
         apis |= {api: [last, last] for api, last in CLASSIC.items() if self._broker.has(api, last)}
         controls = CONTROLS | {"fire"} if self._patience else CONTROLS
@@ -142,7 +142,7 @@ class BrokerTarget(Refusing):
     def _classic(
         self, coordinator: Connection, api: str, version: int, client: str, body: Json, observe: str | None
     ) -> Answer:
-        """Send a request of a classic group, which may wait; other requests may be answered by it."""
+        """Send a request of a classic group, which may wait, and may complete other requests."""
         form = classic_form(api, version, body, self._names)
         delay_s = self._initial_delay_s() if api == JOIN else self._delay_s or 0.0
         group = form.body["groupId"]
@@ -164,7 +164,7 @@ class BrokerTarget(Refusing):
         ]
 
     def _initial_delay_s(self) -> float:
-        """How long the first rebalance of a new group is delayed, which a group of its own shows once."""
+        """The delay of a new group's first rebalance, which a group made for this shows once."""
         if self._delay_s is None:
             self._probes += 1
             probe = f"{self._prefix}probe-{self._probes}"
@@ -177,7 +177,7 @@ class BrokerTarget(Refusing):
         return self._delay_s
 
     def as_sent(self, operation: Json) -> Json:
-        """With the time-outs of `--wait`, and Kafka's version of the API, if that is another."""
+        """The request with the time-outs of `--wait`, and Kafka's version of the API, if that is another."""
         return {**operation, **self._sent}
 
     def expect(self, due: Sequence[Due]) -> Waited | None:
@@ -190,7 +190,8 @@ class BrokerTarget(Refusing):
         return self._patience.waited
 
     def fire(self, timer: str, group: str, member: str, observe: str | None = None) -> Answer:
-        """Wait until a timer has run out. NotWaited if that cannot be, TooEarly if it did before its time."""
+        """Wait until a timer has run out. NotWaited if that is impossible, TooEarly if it did before its
+        time."""
         if self._patience is None:
             return super().fire(timer, group, member, observe)
         fired = [{"timer": timer, "group": group, "member": member}]
@@ -215,7 +216,7 @@ class BrokerTarget(Refusing):
         return Answer(None, self._observed(observe), fired=fired)
 
     def _timed(self, patience: Patience, group: str, client: str, body: Json) -> Json:
-        """A request at its time, with the time-outs that it starts."""
+        """Send a request at its time, with the time-outs that it starts."""
         patience.next_step(client)
         if group:
             self._set_session(patience, group)
@@ -225,7 +226,7 @@ class BrokerTarget(Refusing):
         return body
 
     def _set_session(self, patience: Patience, group: str) -> None:
-        """Give the group the session time-out of this step, if the broker lets groups have one."""
+        """Give the group the session time-out of this step, if the broker allows groups one."""
         wanted_ms = patience.session_ms()
         if not patience.shortens or self._sessions.get(group) == wanted_ms:
             return
@@ -248,7 +249,7 @@ class BrokerTarget(Refusing):
         return Answer(None, self._observed(observe))
 
     def describe(self, group: str) -> Json:
-        """A group by ConsumerGroupDescribe; one that does not exist is Dead. Refused for another error."""
+        """A group by ConsumerGroupDescribe; a missing one is Dead. Refused for another error."""
         theirs = self._names.group(group)
         described = admin.describe_group(self._coordinator(theirs), theirs)
         code = described["errorCode"]
@@ -261,7 +262,7 @@ class BrokerTarget(Refusing):
         return description(group, translated(described, self._names.from_broker))
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """`fresh`: a new group beside these topics. Refused for a state that has anything else in it."""
+        """`fresh`: a new group beside these topics. Refused for a state with anything else in it."""
         if records or any(volatile.values()):
             raise Refused(self.name, "load", "a broker can only start a new group")
         self._delete_groups()
@@ -269,7 +270,8 @@ class BrokerTarget(Refusing):
         self._topics.renew(topics)
 
     def close(self) -> None:
-        """Delete what the run made. ConformError (exit 3) names what could not be deleted."""
+        """Delete the groups and topics of the run. ConformError (exit 3) names those that could not be
+        deleted."""
         try:
             self._delete_groups()
             for group in list(self._left):
@@ -329,13 +331,14 @@ class BrokerTarget(Refusing):
 
 
 def _group_of(body: Json) -> str:
-    """The group that a request is about; the first one, if it names several."""
+    """The group of a request; the first one, if it names several."""
     groups = body.get("groups") or [{"groupId": group} for group in body.get("groupIds") or [""]]
     return str(body.get("groupId", groups[0].get("groupId")) or "")
 
 
 def description(group: str, ours: Json) -> Json:
-    """A group of ConsumerGroupDescribe as the operation `describe` has it, without what is unobserved."""
+    """A group of ConsumerGroupDescribe in the form of the operation `describe`, without its unobserved
+    parts."""
     dead = ours["errorCode"] != 0
     return {
         "groupId": group,

@@ -1,1 +1,1 @@
-"""Coordinators and members that a simulation of whole groups can drive and look into."""
+"""Coordinators and members that a simulation of whole groups can drive and inspect."""

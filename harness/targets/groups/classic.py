@@ -1,4 +1,4 @@
-"""`python`: this repository's coordinator and classic members, as a simulation drives them."""
+"""`python`: this repository's coordinator and classic members, for a simulation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClassicParts:
         return ClassicMember(settings, [_Hearing(ASSIGNORS[name], hears) for name in assignors])
 
     def claim(self, metadata: str) -> tuple[frozenset[str], frozenset[TopicPartition], int]:
-        """A subscription: its topics, and what is owned since a generation."""
+        """A subscription: its topics, and its owned partitions with their generation."""
         subscription = read_subscription(base64.b64decode(metadata))
         return subscription.topics, subscription.owned, subscription.generation
 
@@ -63,7 +63,7 @@ class ClassicParts:
 
 @dataclass(frozen=True)
 class _Hearing:
-    """An assignor that passes on what it hears of an assignment."""
+    """An assignor that passes on the assignments that it gets."""
 
     inner: ClassicAssignor
     hears: Callable[[frozenset[TopicPartition], int], None]
@@ -109,7 +109,8 @@ class ClassicCluster:
         return True
 
     def set_state(self, state: str) -> None:
-        """A new coordinator loads a log that was compacted (P3), where the log takes that."""
+        """Set the state; a new coordinator loads a log that was compacted (P3), where the log accepts
+        that."""
         if state == "active":
             self._coordinator.compact()
         self._coordinator.set_state(state)

@@ -32,7 +32,7 @@ class ClientParts(PythonParts):
 def client_parts(name: str) -> ClientParts:
     """The client `reference`, or MODULE:CLASS; modules of the current folder are found.
 
-    ConformError for a client that does not exist.
+    ConformError for an unknown client.
     """
     if name == "reference":
         return ClientParts(Member)

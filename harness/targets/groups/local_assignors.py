@@ -1,4 +1,4 @@
-"""Client-side assignors for simulated consumers (A5): what group.local.assignors would name."""
+"""Client-side assignors for simulated consumers (A5), as group.local.assignors would name them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from coordinator.members.consumer.assignors import (
 from coordinator.members.consumer.types import GroupMetadata, Partitions
 
 NEWS: Final = 2
-"""How often an assignor has something new to tell the others, so that groups come to rest (R8)."""
+"""The number of times that an assignor has news for the others; limited, so that groups come to rest (R8)."""
 
 
 def local_assignor(name: str) -> PartitionAssignor:
-    """The assignor of that name: "spread" and "reversed" give everyone as much as they can, beginning at
+    """The assignor of that name: "spread" and "reversed" give all members as much as possible, beginning at
     either end; "picky" does so, too, but raises for a group of three. KeyError for another name."""
     return {"spread": _Spread, "reversed": _Reversed, "picky": _Picky}[name]()
 
@@ -40,7 +40,7 @@ class _Spread:
     def assign(
         self, members: Mapping[str, AssignedMember], topics: Mapping[str, AssignedTopic]
     ) -> Assignment:
-        """Each partition to the subscriber that has the fewest so far."""
+        """Assign each partition to the subscriber that has the fewest so far."""
         parts: dict[str, set[tuple[str, int]]] = {name: set() for name in self.in_order(sorted(members))}
         for topic, shown in sorted(topics.items()):
             able = [name for name in parts if topic in members[name].topics]

@@ -32,11 +32,11 @@ _PAUSE_S: Final = 0.005
 _FETCH_S: Final = 0.05
 _MAX_POLL_MS: Final = 600_000
 _LAST_OFFSET_DELTA: Final = 23
-"""Where it is in a record batch of version 2."""
+"""The place of the field in a record batch of version 2."""
 
 
 class _Names(Names):
-    """The names of a broker where nobody else is: groups, too, keep theirs."""
+    """The names on a broker without other users: groups, too, keep theirs."""
 
     def group(self, group: str) -> str:
         return group
@@ -74,7 +74,7 @@ class MemberAgent:
             if command["do"] == "crash":
                 os._exit(1)
             self._commands.put(command)
-        os._exit(0)  # the harness went
+        os._exit(0)  # the harness has gone
 
     def _tell(self, event: str, **fields: Any) -> None:
         print(json.dumps({"event": event, **fields}), flush=True)
@@ -105,7 +105,7 @@ class MemberAgent:
         )
 
     def _go_on(self, member: Any) -> bool:
-        """Poll, send what is to be sent, read records; False when the consumer is closed."""
+        """Poll, send due requests, read records; False when the consumer is closed."""
         now_ms = _now_ms()
         if not self._paused:
             member.poll(now_ms)
@@ -138,7 +138,7 @@ class MemberAgent:
         self._tell(_CALLBACKS[callback.name.value], partitions=self._shown(callback.partitions))
 
     def _connection(self, purpose: str) -> Connection:
-        """The group's connection, or that of fetches. ConformError where nobody listens."""
+        """The group's connection, or that of fetches. ConformError where no server listens."""
         if purpose not in self._connections:
             self._connections[purpose] = Connection(*self._place)
         return self._connections[purpose]
@@ -160,7 +160,7 @@ class MemberAgent:
             member.answered(request.correlation, answer, _now_ms())
 
     def _fetch(self, member: Any) -> None:
-        """Read what there is of each partition that may be fetched and has a position."""
+        """Read the available records of each partition that may be fetched and has a position."""
         positions = member.offsets.positions
         topics = [
             {"topicId": topic, "partitions": [{"partition": index, "fetchOffset": positions[topic, index]}]}

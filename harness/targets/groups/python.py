@@ -1,4 +1,4 @@
-"""`python`: this repository's coordinator and members, as a simulation of whole groups drives them."""
+"""`python`: this repository's coordinator and members, for a simulation of whole groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PythonParts:
 
 
 class _Clock(SimulatedClock):
-    """A clock that tells when it is set: a coordinator that advances sets it before and after each timer."""
+    """A clock that reports its settings: a coordinator that advances sets it before and after each timer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,8 @@ class _Open(Coordinator):
         return self._groups.get(group)
 
     def compact_from(self, first: int, tombstones: bool) -> None:
-        """Leave of the records from `first` on the last of each key (P3); tombstones only if asked for."""
+        """Compact the log: keep of the records from `first` on the last of each key (P3); tombstones only
+        with `tombstones`."""
         self._log = self._log.compacted((), first, tombstones)
 
     def committed(self, group: str) -> object:
@@ -74,8 +75,9 @@ class _Cluster:
         self.fail_appends = self._coordinator.fail_appends
 
     def set_state(self, state: str) -> None:
-        """A new coordinator loads a log that was compacted (P3): as a whole with its tombstones, without
-        them, or its second half alone, where a gain may come before the release that made way for it."""
+        """Set the state; a new coordinator loads a log that was compacted (P3): as a whole with its
+        tombstones, without them, or only its second half, where a gain may come before the release that made
+        way for it."""
         if state == ACTIVE:
             self._fail_overs += 1
             first = self._coordinator.end // 2 if self._fail_overs % 3 == 2 else 0
@@ -90,7 +92,7 @@ class _Cluster:
         return True
 
     def advance(self, ms: int, stepped: Callable[[], None]) -> list[Json]:
-        """Every timer that fires writes records, or is put off."""
+        """Move the clock; every timer that fires writes records, or is delayed."""
         coordinator, end = self._coordinator, self._coordinator.end
 
         def before_set() -> None:

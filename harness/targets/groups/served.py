@@ -1,7 +1,7 @@
-"""The coordinator of this kit on a socket, with everything that its one client asks in a timeline.
+"""The coordinator of this kit on a socket, with all requests of its one client in a timeline.
 
-A frame is noted when it is read, not when it is handled: a request that was sent before an answer arrived is
-then seen before that answer. Everything runs in one event loop, so the timeline has one order.
+A frame is noted when it is read, not when it is handled: so a request that was sent before an answer arrived
+stands before that answer. Everything runs in one event loop, so the timeline has one order.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _HOST: Final = "127.0.0.1"
 _JUDGED: Final = (HEARTBEAT, COMMIT, OFFSET_FETCH)
 _FETCH, _FIND = 1, 10
 _PORTS: Final = 5
-"""Ports that are tried: another program may take one between the look for it and its use."""
+"""The number of ports that are tried: another program may take a port between its choice and its use."""
 
 
 @dataclass(slots=True)
 class _Arrived:
-    """A request that was read; its number in the timeline (0: not in it), its answer, and for how long (ms)
-    the answer is held."""
+    """A request that was read; its number in the timeline (0: not in it), its answer, and the time (ms) for
+    which the answer is held."""
 
     sent: Sent
     number: int = 0
@@ -78,7 +78,7 @@ class _Broker(Broker):
         return one
 
     def answer(self, arrived: _Arrived) -> bytes | int:
-        """The response, or the ticket of one that waits. ConnectionAbortedError: cut the connection."""
+        """The response, or the ticket of a request that waits. ConnectionAbortedError: cut the connection."""
         self._current = arrived
         return self.respond(arrived.sent)
 
@@ -102,7 +102,7 @@ class _Broker(Broker):
 
 
 class _Connection(Connection):
-    """A connection of which is noted what is read, answered and cut. Requests are read ahead."""
+    """A connection whose reads, answers and cuts are noted. Requests are read ahead."""
 
     def __init__(self, shared: Shared, broker: _Broker, front: Front, number: int) -> None:
         super().__init__(shared, None)
@@ -119,7 +119,7 @@ class _Connection(Connection):
         return arrived
 
     def respond(self, request: _Arrived) -> bytes | int:
-        """The response, or the ticket of one that waits. ConnectionAbortedError cuts the connection."""
+        """The response, or the ticket of a request that waits. ConnectionAbortedError cuts the connection."""
         return self._judged.answer(request)
 
     def answer(self, request: _Arrived, response: bytes) -> None:
@@ -141,11 +141,12 @@ class _Connection(Connection):
         super().answer(request, response)
 
     def eof_received(self) -> bool:
-        """Close both sides: a client that went reads no answers."""
+        """Close both sides: a client that has gone reads no answers."""
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Handle what a client sent before it went, if the schedule has not cut its connection."""
+        """Handle the requests that a client sent before it went, if the schedule has not cut its
+        connection."""
         self._cut()
         for request in list(self._read):
             with suppress(Malformed, OSError):
@@ -154,7 +155,7 @@ class _Connection(Connection):
         self.end()
 
     def end(self) -> None:
-        """Close the connection: nobody gets the answers to its requests."""
+        """Close the connection; the answers to its requests are dropped."""
         self._cut()
         super().end()
 
@@ -164,7 +165,7 @@ class _Connection(Connection):
 
 
 class _Server(Server):
-    """A server that notes what is read, answered and cut."""
+    """A server that notes reads, answers and cuts."""
 
     def __init__(self, broker: _Broker, front: Front) -> None:
         super().__init__(broker)
@@ -185,7 +186,7 @@ class _Server(Server):
 class ServedCoordinator:
     """A coordinator with the topics `partitions` (name -> number), on a port of its own, for one schedule.
 
-    `names` is topic id -> name. `fetched` is told the partitions of each Fetch. The methods are those of
+    `names` is topic id -> name. `fetched` gets the partitions of each Fetch. The methods are those of
     `harness.clients.wired.Served`.
     """
 
@@ -241,7 +242,7 @@ class ServedCoordinator:
             await self._running
 
     async def drained(self, longest_s: float) -> None:
-        """Wait until all that a client sent before it ended was read."""
+        """Wait until all bytes that a client sent before it ended were read."""
         loop = asyncio.get_running_loop()
         end = loop.time() + longest_s
         while self._server.open and loop.time() < end:

@@ -1,4 +1,4 @@
-"""The conversation that Kafka's program has while `harness.class_archive` makes the archive of its classes.
+"""The conversation with Kafka's program while `harness.class_archive` makes the archive of its classes.
 
 The archive stands beside the program. With it a JVM starts the program in half the time.
 """
@@ -50,5 +50,5 @@ SESSION: Final[Sequence[Json]] = (
     {"op": "describe", "group": "g"},
     {"op": "background"},
 )
-"""The operations that the program gets while the archive is made. Only the classes that they load matter."""
+"""The operations for the program while the archive is made. Only the classes that they load matter."""
 WORK: Final = Work(lines="".join(f"{json.dumps(operation)}\n" for operation in SESSION).encode())

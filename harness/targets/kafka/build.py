@@ -1,8 +1,8 @@
 """The Java program that runs Kafka's coordinator: compiled at first use, and kept in the user's cache.
 
-`java/common` fits every version of Kafka, `java/4.2` and the like what differs: a file there takes the place
-of the common one of the same path. A compiled program is found
-by the hash of all that it was made from; it appears whole or not at all, however many processes make it.
+`java/common` fits every version of Kafka, `java/4.2` and the like have the differences: a file there takes
+the place of the common one of the same path. A compiled program is found by the hash of all its inputs; it
+appears whole or not at all, with any number of processes that make it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harness.files import cache_folder
 
 SOURCES: Final = Path(__file__).parent / "java"
 JAR: Final = "program.jar"
-"""The program's classes in one file, as an archive of classes (`archive.py`) wants them."""
+"""The program's classes in one file, as an archive of classes (`archive.py`) needs them."""
 
 
 def program(version: str, jars: Sequence[Path]) -> Path:
@@ -54,7 +54,7 @@ def _digest(sources: Sequence[Path], jars: Sequence[Path]) -> str:
 
 
 def _compile(sources: Sequence[Path], jars: Sequence[Path], classes: Path) -> None:
-    """Beside the final place, then renamed."""
+    """Compile beside the final place, then rename."""
     javac = find_javac()
     classes.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=classes.parent) as folder:

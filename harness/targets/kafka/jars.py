@@ -1,6 +1,6 @@
 """Jars of Kafka from Maven Central: fetched once, by jgo, and each checked against its pinned checksum.
 
-`pins/ARTIFACT-VERSION.txt` lists what one version needs, a jar a line: its SHA-256 and its coordinate. With
+`pins/ARTIFACT-VERSION.txt` lists the jars of one version, one on a line: its SHA-256 and its coordinate. With
 the list, no POM is read: Kafka 4.4.0's names a jar that Maven Central does not have. A list is made by
 `python -m harness.targets.kafka.jars GROUP:ARTIFACT VERSION [GROUP:ARTIFACT:VERSION...]`.
 """
@@ -22,15 +22,15 @@ PINS: Final = Path(__file__).parent / "pins"
 
 
 class Unavailable(ConformError):
-    """A jar cannot be had from Maven Central: the one thing for which tests may be skipped."""
+    """A jar cannot be fetched from Maven Central: the one reason for which tests may be skipped."""
 
 
 @cache
 def jars(coordinate: str, version: str) -> list[Path]:
-    """The jars of GROUP:ARTIFACT at a version, with all that it depends on, in the order of its list.
+    """The jars of GROUP:ARTIFACT at a version, with all their dependencies, in the order of its list.
 
     Processes that want jars at the same time fetch each jar once. ConformError: exit 2 for a version without
-    a list, 3 for a jar that cannot be had or is another.
+    a list, 3 for a jar that cannot be fetched or has another checksum.
     """
     artifact = coordinate.partition(":")[2]
     pins = PINS / f"{artifact}-{version}.txt"
@@ -41,7 +41,7 @@ def jars(coordinate: str, version: str) -> list[Path]:
             USAGE,
         )
     maven = _maven()
-    with alone("jars"):  # jgo takes a jar that another process is writing for a whole one, or ends
+    with alone("jars"):  # jgo takes a jar that another process is still writing for a whole one, or fails
         return [_checked(maven, *line.split()) for line in pins.read_text(encoding="utf-8").splitlines()]
 
 
@@ -86,7 +86,8 @@ def _fetched(maven: Any, name: str) -> Path:
 
 
 def pins_of(coordinate: str, version: str, more: Sequence[str] = ()) -> Iterator[str]:
-    """The lines of a list, from the POMs: what is needed at run time, less what cannot be had, and `more`."""
+    """The lines of a list, from the POMs: the jars that are needed at run time, without those that cannot be
+    fetched, and `more`."""
     from jgo.maven import Model
 
     maven = _maven()

@@ -12,7 +12,7 @@ from harness.files import cache_folder
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Let only one process at a time do what has this name: others wait, and find what it made.
+    """Let only one process at a time do the work of this name: others wait, and find its results.
 
     A process that holds a name may take another one, not the same. ConformError (exit 2) if the cache cannot
     be written to.

@@ -20,7 +20,7 @@ from harness.targets.stdio import StdioTarget
 
 COORDINATOR: Final = "org.apache.kafka:kafka-group-coordinator"
 MAIN: Final = "conform.kafka.LineProtocol"
-# A short start counts more than the last bit of speed: one small heap, one collector thread.
+# A short start counts more than the highest speed: one small heap, one collector thread.
 JVM: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx256m", "-Xss4m")
 
 
@@ -33,7 +33,7 @@ def kafka_target(version: str) -> StdioTarget:
 
 
 def command(version: str) -> list[str]:
-    """The command line of the program, its jars fetched, itself compiled and its classes archived."""
+    """The command line of the program, with its jars fetched, itself compiled and its classes archived."""
     runs, option, classes = java(version)
     words = [*JVM, option, classes, MAIN, f"Apache Kafka {version}"]
     folder = Path(classes.partition(os.pathsep)[0]).parent
@@ -42,7 +42,7 @@ def command(version: str) -> list[str]:
 
 
 def java(version: str) -> list[str]:
-    """Java and the option with all classes of that version, those of the program first: what precedes the
+    """Java and the option with all classes of that version, those of the program first: the words before the
     name of a program. ConformError as above."""
     with alone("kafka"):
         listed = jars(COORDINATOR, version)

@@ -1,4 +1,4 @@
-"""Random schedules of classic groups: who takes part, how long everything takes, and what goes wrong."""
+"""Random schedules of classic groups: the members, the times of everything, and the faults."""
 
 from __future__ import annotations
 
@@ -44,24 +44,25 @@ ERRORS: Final = (-1, 14, 15, 16, 22, 25, 27, 27)
 
 
 class HearsOfTopics(Pump[World, Process]):
-    """A pump in which members hear of topics; it looks at a process whose request is answered late."""
+    """A pump in which members learn of topics, and which looks at a process whose request is answered
+    late."""
 
     def look(self, process: Process, least_ms: int = 0) -> None:
-        """Plan what follows for a process from how it is now."""
+        """Plan the next events of a process from its present state."""
         super().look(process, least_ms)
         if process.known_topics != self.world.topics:
             topics = tuple(sorted(self.world.topics.items()))
             self.plan(process, "metadata", ("notice", topics), self.metadata_ms(), {"do": "notice"})
 
     def saw(self, event: Json, happened: bool) -> None:
-        """Plan what follows from an event; topics change for all."""
+        """Plan the events that follow from an event; topics change for all processes."""
         super().saw(event, happened)
         if event["do"] in ("topic", "delete-topic", "fail-over"):
             for name in sorted(self.world.processes):
                 self.look(self.world.processes[name])
 
     def metadata_ms(self) -> int:
-        """How long a change of topics takes to be noticed."""
+        """The time until a change of topics is noticed."""
         return 100
 
 
@@ -74,7 +75,7 @@ class ClassicPump(HearsOfTopics):
 
 
 class Draw(HearsOfTopics, Weather[World, Process]):
-    """A pump that draws. `rng` alone decides."""
+    """A pump that draws. Only `rng` decides."""
 
     disturbances = DISTURBANCES
     calm_ms = (20_000, 60_000)
@@ -123,7 +124,7 @@ class Draw(HearsOfTopics, Weather[World, Process]):
         return slots
 
     def saw(self, event: Json, happened: bool) -> None:
-        """A process that is gone comes back some time; one that has failed for good is started anew."""
+        """Plan the return of a process that is gone; a process that has failed for good is started anew."""
         super().saw(event, happened)
         who = event.get("who", "")
         process = self.world.processes.get(who)
@@ -135,7 +136,7 @@ class Draw(HearsOfTopics, Weather[World, Process]):
             and process.rules.lost
             and self._rng.random() < 0.2
         ):
-            self._now({"do": "close", "who": who})  # before the application hears of it
+            self._now({"do": "close", "who": who})  # before the application learns of it
         if process is None and who and happened and event["do"] not in ("start", "late"):
             slot = next(one for one in self._slots if one["who"] == who)
             self._start(slot, self._rng.choice((10, 1_000, 10_000, 60_000)))
@@ -152,7 +153,7 @@ class Draw(HearsOfTopics, Weather[World, Process]):
         self.plan(process, "io", plan, self.latency_ms(), {"do": "lose" if kind < 0.04 else "deliver"})
 
     def plan_answer(self, process: Process, plan: Plan) -> None:
-        """Let an answer arrive, sometimes twice, or be lost, or come too late, or be an error instead."""
+        """Let an answer arrive, sometimes twice, or be lost, or come too late, or be an error."""
         if self._plans.get((process.name, "io")) == plan:
             return
         kind, after_ms = self._rng.random() * (1 if self._storm else 20), self.latency_ms()
@@ -165,28 +166,28 @@ class Draw(HearsOfTopics, Weather[World, Process]):
             self._now({"do": "wrong-error", "who": process.name, "error": self._rng.choice(ERRORS)})
 
     def plan_application(self, process: Process) -> None:
-        """An application that is at rest also commits."""
+        """Plan the application's polls; an application that is at rest also commits."""
         super().plan_application(process)
         if process.machine.fetchable:
             commit = {"do": "commit", "offset": self._rng.randint(1, 1_000)}
             self.plan(process, "work", ("work",), self._rng.randint(500, 8_000), commit)
 
     def latency_ms(self) -> int:
-        """Mostly short, and now and then longer than a time-out."""
+        """A latency: mostly short, and now and then longer than a time-out."""
         if self._storm and self._rng.random() < 0.06:
             return self._rng.choice((1_500, 6_000, 15_000))
         return self._rng.randint(1, 50)
 
     def metadata_ms(self) -> int:
-        """How long a change of topics takes to be noticed."""
+        """The time until a change of topics is noticed."""
         return self._rng.choice((10, 1_000, 10_000))
 
     def callback_ms(self) -> int:
-        """A callback may take longer than the rebalance time-out."""
+        """The length of a callback, which may be longer than the rebalance time-out."""
         return self._rng.choice((100, 2_000, 8_000, 30_000))
 
     def poll(self) -> Json:
-        """Some stay in a callback for a while, some callbacks fail."""
+        """Poll; some polls stay in a callback for a while, some callbacks fail."""
         slow = self._rng.random() < (0.15 if self._storm else 0.03)
         raises = self._rng.random() < 0.05
         return {"do": "poll", **({"slow": True} if slow else {}), **({"raises": True} if raises else {})}
@@ -198,7 +199,7 @@ class Draw(HearsOfTopics, Weather[World, Process]):
         self.at(at_ms, {**slot, "topics": self._topics()})
 
     def _topics(self) -> list[str]:
-        """Most want everything, some a part."""
+        """The topics of a subscription: mostly all, sometimes a part."""
         count = self._rng.choice((1, 2, 3, 3, 3))
         return sorted(self._rng.sample(NAMES, count))
 
@@ -216,7 +217,7 @@ class Draw(HearsOfTopics, Weather[World, Process]):
             self._now({"do": "topic", "name": name, "partitions": partitions})
 
     def _everybody_goes(self) -> None:
-        """Long enough that the sessions of static members end."""
+        """Let all processes go, for longer than the sessions of static members."""
         self._back_ms = self.now_ms + 30_000
         for name in sorted(self.world.processes):
             self._now({"do": "close", "who": name})

@@ -1,4 +1,4 @@
-"""Rules of a classic group: generations, answers, and partitions with one owner (C1, C2, C4, O2)."""
+"""Rules of a classic group: generations, answers, and one owner for each partition (C1, C2, C4, O2)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS, FENCED_INSTANCE_ID
 def _claimants(
     members: Mapping[str, tuple[frozenset[str], Partitions, int]],
 ) -> dict[Partition, set[str]]:
-    """The members that claim a partition since the newest generation of all that claim it (C3)."""
+    """The members that claim a partition in the newest generation of all its claims (C3)."""
     newest: dict[Partition, int] = {}
     for _, owned, generation in members.values():
         newest |= {one: max(generation, newest.get(one, generation)) for one in owned}
@@ -37,7 +37,8 @@ class GroupRules:
         self._members: Mapping[str, MemberView] = {}
 
     def expected_error(self, api: str, body: Json) -> int | None:
-        """The error of a heartbeat or a commit (ClassicErrorsExactly, CommitsAreFenced); None for others."""
+        """The error of a heartbeat or a commit (ClassicErrorsExactly, CommitsAreFenced); None for other
+        requests."""
         if api not in (HEARTBEAT, COMMIT):
             return None
         group = self._cluster.group(self._group)
@@ -93,8 +94,8 @@ class GroupRules:
     def hands_out(
         self, body: Json, leads: Mapping[str, str], topics: Mapping[str, int], cooperative: bool
     ) -> None:
-        """Judge the SyncGroup of a leader, who knows `topics`: it hands out all there is, each partition once
-        (C5), and nothing that another member still owns (C4)."""
+        """Judge the SyncGroup of a leader with these `topics`: it hands out all partitions, each once (C5),
+        and none that another member still owns (C4)."""
         handed = {one["memberId"]: self._parts.handed(one["assignment"]) for one in body["assignments"]}
         members = {name: self._parts.claim(metadata) for name, metadata in leads.items()}
         owners: dict[Partition, str] = {}
@@ -117,7 +118,7 @@ class GroupRules:
             raise Violation("C5", "LegalAssignment", f"{shown(missing)} goes to nobody")
 
     def taken(self, body: Json) -> None:
-        """The coordinator has taken the SyncGroup of the leader."""
+        """Note that the coordinator has accepted the leader's SyncGroup."""
         self._handed = {one["memberId"]: self._parts.handed(one["assignment"]) for one in body["assignments"]}
 
     def step(self) -> bool:
@@ -134,7 +135,8 @@ class GroupRules:
             self._generation, self._handed = generation, {}
         members = {} if group is None else group.members
         for name, one in members.items():
-            # S1: a process that returns with its instance id has another member id, and what was handed out.
+            # S1: a process that returns with its instance id has another member id, and the partitions of
+            # that place.
             for old, before in self._members.items():
                 if (
                     one.instance_id is not None
@@ -147,10 +149,11 @@ class GroupRules:
         return changed
 
     def owners(self, processes: Iterable[Process], exemption: bool) -> int:
-        """Judge who owns what: nobody owns what another member of the group owns (C4). A zombie is not in the
-        group and has not heard of it, or is static and missed the generation (S1).
+        """Judge the ownership: no member owns a partition that another member of the group owns (C4). A
+        zombie is not in the group and does not know that yet, or is static and missed the generation (S1).
 
-        Gives the number of partitions with an owner and a zombie."""
+        Returns the number of partitions with both an owner and a zombie.
+        """
         group = self._cluster.group(self._group)
         members = {} if group is None else group.members
         owners: dict[Partition, str] = {}

@@ -1,7 +1,8 @@
-"""Rules of one member of a classic group: its requests, its callbacks and what it owns (C1, C3, C6, H8, O2).
+"""Rules of one member of a classic group: its requests, its callbacks and its partitions (C1, C3, C6, H8,
+O2).
 
-The rules know what the process was answered, told by its application and shown of topics, and say from that
-alone what may come next. They never look into the member but for what it owns.
+The rules know the answers, the application's calls and the topics of the process, and derive from these alone
+which action may come next. They never look into the member except for its partitions.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ MENDED: Final = (
     *RETRIABLE,
     *(ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED),
 )
-"""Errors after which a member goes on, and of which no application is told, but for commits."""
+"""Errors after which a member goes on, and which no application sees, except those of commits."""
 
 
 def error_of(body: Json) -> int:
-    """The error of an answer; of an OffsetCommit the first of its partitions'."""
+    """The error of an answer; for an OffsetCommit the first error of its partitions."""
     if "errorCode" in body:
         return int(body["errorCode"])
     codes = [one["errorCode"] for topic in body["topics"] for one in topic["partitions"]]
@@ -46,37 +47,37 @@ class MemberRules:
         self.member_id = ""
         self.generation = NO_GENERATION
         self.wants: str | None = None
-        """The API of the next request, but for heartbeats and commits; None while the member is at rest."""
+        """The API of the next request, without heartbeats and commits; None while the member is at rest."""
         self.topics: frozenset[str] = frozenset()
         self._joined: frozenset[str] = frozenset()
         self._claims_since = NO_GENERATION
         self.using: set[Partition] = set()
         self._revokes: Partitions = NOTHING
-        """Partitions that the last SyncGroup took away, and no callback has yet."""
+        """Partitions that the last SyncGroup took away, and that no callback has yet."""
         self._assigns: Partitions | None = None
         """Partitions of the next on_partitions_assigned; None where none is due."""
         self.lost: Partitions = NOTHING
-        """Partitions that may be another's, and that no on_partitions_lost has named yet."""
+        """Partitions that may belong to another member, and that no on_partitions_lost has named yet."""
         self.closing = False
         self._known_topics: Mapping[str, int] | None = None
         self._assigned_from: Mapping[str, int] | None = None
-        """The topics as they were in its metadata when it sent SyncGroup: a leader rejoins if they change."""
+        """The topics in the member's metadata when it sent SyncGroup: a leader rejoins if they change."""
         self._wanted: list[frozenset[str]] = []
         self._there: list[Mapping[str, int]] = []
-        """The subscriptions, and the topics that its metadata had, since it began to rejoin."""
+        """The subscriptions, and the topics in the member's metadata, since it began to rejoin."""
         self._reason: str | None = None
         self._commits: dict[Partition, int] = {}
         """Offsets to commit."""
         self._committing: dict[Partition, int] = {}
         self._beat_ms: int | None = None
-        """Begin of the interval to the next heartbeat."""
+        """The beginning of the interval to the next heartbeat."""
         self._not_before_ms = 0
         self._early = False
         self._running: CallbackView | None = None
         self._hears: Partitions | None = None
-        """The assignment that the assignor hears of next; None where none is due."""
+        """The assignment that the assignor must get next; None where none is due."""
         self._misheard: Violation | None = None
-        """A breach that the assignor saw: raised later, as members catch what assignors raise."""
+        """A breach that the assignor saw: it is raised later, as members catch exceptions of assignors."""
         self.metrics = MetricsRules(name)
 
     def _broken(self, requirement: str, rule: str, message: str) -> Violation:
@@ -95,27 +96,27 @@ class MemberRules:
     # The application and the metadata
 
     def subscribes(self, topics: frozenset[str], now_ms: int) -> None:
-        """The application subscribes: the member joins, or rejoins if that changes something (C3)."""
+        """Note a subscription: the member joins, or rejoins if the subscription is new (C3)."""
         self.topics, self._early = topics, True
         self._wanted.append(topics)
         if self.wants is None and topics != self._joined:
             self._rejoins(now_ms)
 
     def enforces(self, reason: str, now_ms: int) -> None:
-        """The application asks for a rebalance (K4)."""
+        """Note that the application asks for a rebalance (K4)."""
         if self.wants is None:
             self._reason = reason
             self._rejoins(now_ms)
 
     def notices(self, topics: Mapping[str, int], leads: bool, now_ms: int) -> None:
-        """The member's metadata have changed; a leader rejoins (C2)."""
+        """Note that the member's metadata have changed; a leader rejoins (C2)."""
         before, self._known_topics = self._known_topics, dict(topics)
         if before is not None and topics != before and self.wants is None and leads:
             self._rejoins(now_ms)
         self._there.append(self._known_topics)
 
     def commits(self, offsets: Mapping[Partition, int], refused: bool) -> None:
-        """The application commits, which is refused during a rebalance (C6)."""
+        """Note a commit, which is refused during a rebalance (C6)."""
         if refused != (self.wants is not None or not self.alive):
             raise self._broken(
                 "C6", "CommitsOutsideOfRebalances", f"{'refuses' * refused or 'takes'} a commit"
@@ -124,7 +125,8 @@ class MemberRules:
             self._commits |= offsets
 
     def closes(self, now_ms: int) -> None:
-        """The application closes the member: everything is revoked, then a dynamic member leaves (C1, S1)."""
+        """Note that the application closes the member: everything is revoked, then a dynamic member leaves
+        (C1, S1)."""
         self.closing = True
         self.metrics.fails(now_ms, counts=False)
         self.wants = LEAVE if self.member_id and self._consumer.instance is None else ""
@@ -165,7 +167,7 @@ class MemberRules:
             self._assigned_from = self._known_topics
 
     def joins(self, body: Json, claims: list[tuple[frozenset[str], Partitions, int]]) -> None:
-        """Judge a JoinGroup, which says what the member subscribes to and owns (C3, C4)."""
+        """Judge a JoinGroup, with the member's subscription and partitions (C3, C4)."""
         if (body["memberId"], body["groupInstanceId"]) != (self.member_id, self._consumer.instance):
             raise self._broken(
                 "C1", "JoinsUnderItsId", f"joins as {body['memberId']!r}, not {self.member_id!r}"
@@ -216,7 +218,7 @@ class MemberRules:
         self._committing, self._commits = self._commits, {}
 
     def waits(self, deadline_ms: int | None) -> None:
-        """Judge when the member wants to send next, while no request is under way (H8, C3)."""
+        """Judge the time of the member's next request, while no request is in flight (H8, C3)."""
         busy = self._running is not None
         if self.closing and self.wants == "":
             return
@@ -239,11 +241,12 @@ class MemberRules:
     # Answers
 
     def joined(self, body: Json) -> None:
-        """The answer to a JoinGroup has come, and is no error."""
+        """Note the answer to a JoinGroup without an error."""
         self.member_id, self.generation, self.wants = body["memberId"], body["generationId"], SYNC
 
     def synchronised(self, assigned: Partitions, leads: bool, now_ms: int) -> None:
-        """A SyncGroup is answered: what the answer takes away is revoked, then the rest is assigned (C6)."""
+        """Note the answer to a SyncGroup: removed partitions are revoked, then the others are assigned
+        (C6)."""
         using = frozenset(self.using)
         self._revokes, self._assigns, self._hears = using - assigned, assigned - using, assigned
         self._claims_since, self._beat_ms, self._early = self.generation, now_ms, False
@@ -253,7 +256,7 @@ class MemberRules:
             self._rejoins(now_ms)
 
     def refused(self, api: str, error: int, body: Json, now_ms: int) -> None:
-        """The answer is an error (C1). A member that is out of its generation has lost what it owned."""
+        """Note an error (C1). A member that is out of its generation has lost its partitions."""
         if api == JOIN and error == MEMBER_ID_REQUIRED:
             self.member_id = body["memberId"]
         elif error in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION):
@@ -282,21 +285,23 @@ class MemberRules:
         self._commits.clear()
 
     def unanswered(self, api: str, now_ms: int) -> None:
-        """No answer comes, or one that asks to try again: so does the member, but it does not leave twice."""
+        """Note that no answer comes, or a retriable error: the member tries again, but does not leave
+        twice."""
         if api == LEAVE:
             self.left(now_ms)
         elif api == COMMIT and self.wants is None:
             self._commits = self._committing | self._commits
 
     def left(self, now_ms: int) -> None:
-        """The member has left, or will never know (C1)."""
+        """Note that the member has left, or will never know (C1)."""
         self._loses(now_ms, fails=False)
         self.wants = ""
 
     # Callbacks
 
     def hears(self, partitions: Partitions, generation: int) -> None:
-        """Judge what the member's assignor hears: the whole assignment, before the listener (C6)."""
+        """Judge the assignment that the member's assignor gets: the whole assignment, before the listener
+        (C6)."""
         if partitions != self._hears or generation != self.generation or self._revokes:
             what = f"tells its assignor of {shown(partitions)} in generation {generation}"
             self._misheard = self._broken("C6", "AssignorHearsFirst", what)
@@ -330,7 +335,7 @@ class MemberRules:
             raise self._broken("C6", "CallbacksAreCalled", "calls no callback, and owes some")
 
     def ends(self, callback: CallbackView, now_ms: int) -> None:
-        """A callback has returned: what it took away is used no longer."""
+        """Note the end of a callback: the partitions that it took away are in use no longer."""
         self._running = None
         self.metrics.returns(callback.name.value, now_ms)
         if callback.name.value == ASSIGNED and self.wants == JOIN:
@@ -356,7 +361,8 @@ class MemberRules:
         return (partition[1] >= topics.get(partition[0], 0) for topics in self._there)
 
     def owns(self, owned: Partitions, fetchable: Partitions) -> None:
-        """Judge what the member owns and fetches: what it was given, and nothing that goes (C4, C6)."""
+        """Judge the partitions that the member owns and fetches: those that it was given, and none that is
+        going (C4, C6)."""
         running = self._running
         if not fetchable <= self.using or (running is not None and fetchable & running.partitions):
             raise self._broken("C6", "FetchesWhatItOwns", f"fetches {shown(fetchable)}")

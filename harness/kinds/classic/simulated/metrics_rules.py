@@ -29,22 +29,22 @@ class MetricsRules:
         self._callback_ms = 0
 
     def rebalances(self, now_ms: int) -> None:
-        """A rebalance begins, if none is under way."""
+        """Note the beginning of a rebalance, if none is under way."""
         if self._began_ms is None:
             self._began_ms = now_ms
 
     def fails(self, now_ms: int, counts: bool = True) -> None:
-        """The rebalance that is under way will not end; that of a member that closes does not count."""
+        """Note that the rebalance under way will not end; that of a member that closes does not count."""
         if self._began_ms is not None and counts:
             self._failed.append(now_ms)
         self._began_ms = None
 
     def calls(self, now_ms: int) -> None:
-        """A callback begins."""
+        """Note the beginning of a callback."""
         self._callback_ms = now_ms
 
     def returns(self, name: str, now_ms: int) -> None:
-        """A callback ends; the rebalance ends with on_partitions_assigned."""
+        """Note the end of a callback; the rebalance ends with on_partitions_assigned."""
         self._took[CALLBACKS[name]].append((now_ms, now_ms - self._callback_ms))
         if name == ASSIGNED and self._began_ms is not None:
             self._rebalances.append((now_ms, now_ms - self._began_ms))

@@ -1,5 +1,5 @@
-"""Coordinator, processes and the messages between them, which may be lost or late (R9), and what is checked
-after each event."""
+"""Coordinator, processes and the messages between them, which may be lost or late (R9), with the checks after
+each event."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ UNKNOWN_TOPIC = 3
 
 
 class Network:
-    """The processes and the coordinator; each method that takes an event does it, and gives False where the
-    event is void."""
+    """The processes and the coordinator; each method for an event does the event, and returns False where it
+    is void."""
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
         self.parts, self.settings, self.story = parts, settings, story
@@ -54,9 +54,10 @@ class Network:
         self.rules = {group: GroupRules(parts, self.cluster, group) for group in settings.groups}
         self.counts = Counts(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
         self.woken: Callable[[Process], None] = lambda process: None
-        """Called where an answer is on its way to a process that waited, for the pump to look at it."""
+        """The function that is called when an answer is sent to a process that waited, so that the pump looks
+        at the process."""
         self._waiting: dict[str, Message] = {}
-        """Requests that wait at the coordinator, by the name under which they wait."""
+        """Requests that wait at the coordinator, by their names."""
         self._states = dict.fromkeys(settings.groups, "Dead")
 
     # The coordinator
@@ -75,7 +76,7 @@ class Network:
                 self.stepped()
 
     def stepped(self) -> None:
-        """Hand on the answers of a step of the coordinator, and check what the step made of the groups."""
+        """Deliver the answers of a coordinator's step, and check the groups after it."""
         for one in self.cluster.completed():
             message = self._waiting.pop(one["id"], None)
             if message is None:
@@ -93,7 +94,7 @@ class Network:
                 self._states[name] = state
 
     def handle(self, message: Message) -> None:
-        """The coordinator handles a request, and answers at once, or later."""
+        """Let the coordinator handle a request; it answers at once, or later."""
         request, rules = message.request, self.rules[message.request.body["groupId"]]
         active = self.coordinator == ACTIVE
         expected = rules.expected_error(request.api, request.body) if active else None
@@ -120,11 +121,11 @@ class Network:
         self.counts.answers[f"{api} {error_name(error)}" if error else f"{api} accepted"] += 1
         rules = self.rules[message.request.body["groupId"]]
         if (self.log_fails and error in RETRIABLE) or (api == COMMIT and error == UNKNOWN_TOPIC):
-            expected = None  # the log, or a topic that was deleted, is the reason
+            expected = None  # the log refused, or a topic was deleted
         rules.answered(api, message.request.body, body, error, expected)
 
     def _answers(self, message: Message, body: Json) -> None:
-        """An answer is on its way, if its process still waits for it."""
+        """Send an answer, if its process still waits for it."""
         process = self.processes.get(message.who)
         if process is not None and process.waits_for is message.request:
             process.answer = body
@@ -142,7 +143,7 @@ class Network:
             return False
         due_ms = process.machine.next_deadline_ms()
         request = process.machine.take_request(local_ms)
-        if request is None:  # where one was due, the member has callbacks to run before
+        if request is None:  # where one was due, the member must run callbacks first
             return due_ms is not None and due_ms <= local_ms
         process.rules.sends(request.api, request.body, local_ms)
         if request.api == JOIN:
@@ -156,7 +157,7 @@ class Network:
         return True
 
     def _hands_out(self, process: Process, body: Json) -> None:
-        """Judge a SyncGroup: a leader hands out everything, others nothing (C1)."""
+        """Judge a SyncGroup: a leader hands out all partitions, others none (C1)."""
         if not process.leads:
             if body["assignments"]:
                 raise Violation("C1", "OnlyTheLeaderAssigns", f"{process.name} assigns, and does not lead")
@@ -175,7 +176,7 @@ class Network:
         return True
 
     def _lose(self, process: Process, event: Json) -> bool:
-        """The request or the answer that is on the way is lost."""
+        """Lose the request or the answer in flight."""
         if process.request is not None:
             self.draw(process.name, "coordinator", process.request.request, "lost")
             process.request = None
@@ -189,7 +190,7 @@ class Network:
         return True
 
     def _late(self, event: Json) -> bool:
-        """A request of a process that is gone arrives."""
+        """Let a request of a process that is gone arrive."""
         waiting = self.late.get(event["who"])
         if not waiting or self.coordinator != ACTIVE:
             return False
@@ -215,7 +216,7 @@ class Network:
         return True
 
     def _learns(self, process: Process, request: RequestView, body: Json, local_ms: int) -> None:
-        """The rules of the process take in an answer."""
+        """Pass an answer to the rules of the process."""
         error, rules = error_of(body), process.rules
         if request.api == LEAVE:
             rules.left(local_ms)
@@ -244,8 +245,8 @@ class Network:
         return True
 
     def _wrong_error(self, process: Process, event: Json) -> bool:
-        """Let the answer on the way be an error instead, as of a coordinator with a fault: a member must cope
-        with each error in every phase."""
+        """Replace the answer in flight by an error, as of a coordinator with a fault: a member must cope with
+        each error in every phase."""
         request = process.waits_for
         if process.answer is None or request is None or request.api == LEAVE:
             return False
@@ -263,7 +264,7 @@ class Network:
         return self.note(process.name, event)
 
     def _give_up(self, process: Process, event: Json) -> bool:
-        """The process waits no longer; its next request is on another connection (R9)."""
+        """Give up waiting; the process's next request is on another connection (R9)."""
         request = process.waits_for
         if request is None:
             return False
@@ -278,12 +279,12 @@ class Network:
     # Checks
 
     def check_owners(self, group: str) -> None:
-        """Judge who owns what in a group (C4)."""
+        """Judge the owners in a group (C4)."""
         members = [one for one in self.processes.values() if one.consumer.group == group]
         self.counts.zombie_owners += self.rules[group].owners(members, self.settings.exemption)
 
     def look(self, process: Process) -> None:
-        """Check a process that something happened to."""
+        """Check a process after an event."""
         machine = process.machine
         process.rules.owns(machine.owned, machine.fetchable)
         if process.waits_for is None:

@@ -1,4 +1,4 @@
-"""Interfaces of the parts of a simulation of classic groups: coordinator and member, to be read alone."""
+"""Interfaces of the parts of a simulation of classic groups: coordinator and member."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BACKOFF_MS: Final = 100
 
 
 class MemberView(Protocol):
-    """A member as the coordinator has it; the requests that wait are None where none does."""
+    """A member in the coordinator's state; `joining` and `syncing` are None where no such request waits."""
 
     @property
     def instance_id(self) -> str | None: ...
@@ -38,7 +38,7 @@ class MemberView(Protocol):
 
 
 class GroupView(Protocol):
-    """A group as the coordinator has it."""
+    """A group in the coordinator's state."""
 
     @property
     def state(self) -> str: ...
@@ -62,7 +62,7 @@ class Cluster(Protocol):
         """The answers to requests that waited, since the last call: [{"id", "body"}]."""
 
     def set_topics(self, upsert: Sequence[Json], delete: Sequence[str]) -> bool:
-        """Change topics; False if the log refused what groups wrote, and nothing has changed."""
+        """Change topics; False if the log refused the records of groups, and nothing has changed."""
 
     def advance(self, ms: int) -> list[Json]:
         """Move the clock; the timers that fired."""
@@ -80,7 +80,7 @@ class Cluster(Protocol):
         """The group as the operation `describe` of the line protocol has it."""
 
     def durable(self, group: str) -> object:
-        """The last record of a group: what a fail-over must keep (C2), to be compared."""
+        """The last record of a group, for comparison: the state that a fail-over must keep (C2)."""
 
 
 class Metrics(Protocol):
@@ -122,7 +122,7 @@ class Machine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """How a consumer is configured: `assignors` are names, the first preferred."""
+    """The configuration of a consumer: `assignors` are names, the first preferred."""
 
     group: str
     assignors: tuple[str, ...]
@@ -130,7 +130,8 @@ class Consumer:
 
     @property
     def cooperative(self) -> bool:
-        """Tell if all its assignors are cooperative: then it keeps what it owns as it rejoins (C3)."""
+        """Tell if all its assignors are cooperative: then the consumer keeps its partitions while it rejoins
+        (C3)."""
         return self.assignors == CONFIGURATIONS["new"]
 
 
@@ -151,10 +152,11 @@ class Parts(Protocol):
         backoff_ms: int,
         hears: Callable[[Partitions, int], None],
     ) -> Machine:
-        """A new member; `hears` is called with each assignment and generation that its assignor hears of."""
+        """A new member; `hears` is called with each assignment and generation that its assignor gets."""
 
     def claim(self, metadata: str) -> tuple[frozenset[str], Partitions, int]:
-        """A subscription of a JoinGroup, in base64: its topics, and what is owned since a generation."""
+        """A subscription of a JoinGroup, in base64: its topics, and its owned partitions with their
+        generation."""
 
     def handed(self, assignment: str) -> Partitions:
-        """An assignment of a SyncGroup, in base64; "" is nothing."""
+        """An assignment of a SyncGroup, in base64; "" is an empty one."""

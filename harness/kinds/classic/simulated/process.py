@@ -16,7 +16,7 @@ MAX_POLL_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request on the way, with the name under which it waits at the coordinator."""
+    """A request in flight, with the name under which it waits at the coordinator."""
 
     who: str
     id: str
@@ -25,12 +25,12 @@ class Message:
 
 @dataclass(slots=True)
 class Process(Clocked):
-    """One process. `request` and `answer` are on the way; while neither is and it `waits_for` an answer, the
-    request waits at the coordinator, or is lost."""
+    """One process. `request` and `answer` are in flight; while neither is and the process `waits_for` an
+    answer, the request waits at the coordinator, or is lost."""
 
     name: str
     number: int
-    """How many processes had this name before."""
+    """The number of earlier processes with this name."""
     consumer: Consumer
     machine: Machine
     rules: MemberRules
@@ -47,13 +47,13 @@ class Process(Clocked):
     running: CallbackView | None = None
     polled_in_vain: bool = False
     known_topics: Mapping[str, int] | None = None
-    """The topics that its metadata have."""
+    """The topics in the process's metadata."""
     leads: Mapping[str, str] = field(default_factory=dict)
-    """Member id -> subscription: what a leader was told of, and has not assigned yet."""
+    """Member id -> subscription: the members of a leader's generation, until it has assigned."""
     led: bool = False
-    """Did it lead the generation of its last JoinGroup?"""
+    """Tell if the process led the generation of its last JoinGroup."""
     skips: bool = False
-    """Did it return as a leader to a generation that is assigned (S1)?"""
+    """Tell if the process returned as a leader to a generation with an assignment (S1)."""
     raised: BaseException | int | None = None
     """The first error since the application's last poll: of a callback, or the code of a refused commit."""
 

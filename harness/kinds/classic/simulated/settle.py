@@ -26,8 +26,8 @@ def settle(world: World) -> None:
 
 
 def _recovery(world: World) -> Iterator[Json]:
-    """The events that end the faults; a consumer that has failed for good ends, and of two processes with
-    one instance id, which would fence each other for ever, the second."""
+    """The events that end the faults; a consumer that has failed for good ends, and of two processes with one
+    instance id, which would fence each other for ever, the second."""
     at = {"at": world.now_ms}
     yield {**at, "do": "log", "fails": False}
     if world.coordinator != "active":
@@ -53,9 +53,9 @@ def _mend(world: World) -> None:
 
 
 def unsettled(world: World) -> str:
-    """ClassicConverged: why the groups have not converged, "" if they have: everyone that is up is in the
-    generation of its group, which is Stable, and owns what it was assigned; nobody else is; and everything
-    that somebody subscribes to is owned."""
+    """ClassicConverged: the reason why the groups have not converged, "" if they have: every process that is
+    up is in the generation of its group, which is Stable, and owns its assignment; no other member is in the
+    group; and every partition with a subscriber has an owner."""
     for name in world.settings.groups:
         up = {
             process.machine.member_id: process
@@ -86,7 +86,7 @@ def unsettled(world: World) -> str:
 
 
 def _behind(world: World, process: Process, assigned: str | None, generation: int) -> str:
-    """Why one process has not converged."""
+    """The reason why one process has not converged."""
     if process.known_topics != world.topics:
         return f"{process.name} does not know the topics"
     if process.state != "stable" or process.running is not None:

@@ -1,7 +1,7 @@
 """Events of classic groups, done one after the other, each at its time, and checked.
 
-An event says what happens to whom. An event that finds nothing to happen to, because others were left out of
-the schedule, is void, so every schedule is a behaviour of the system.
+An event names an action and its process or group. An event whose process or group is not there, because
+others were left out of the schedule, is void, so that every schedule is a behaviour of the system.
 """
 
 from __future__ import annotations
@@ -92,12 +92,13 @@ class World(Network):
         }
 
     def apply(self, event: Json) -> bool:
-        """Do one event, and check what it touched; False if it is void. Raises Violation."""
+        """Do one event, and check the touched groups and processes; False if the event is void. Raises
+        Violation."""
         try:
             return self._apply(event)
         except (Violation, ConformError):
             raise
-        except Exception as error:  # any exception of the parts under test is what is looked for
+        except Exception as error:  # any exception of the parts under test is a finding
             what = f"{type(error).__name__}: {error}"
             raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
 
@@ -139,7 +140,7 @@ class World(Network):
         return self.note("coordinator", event)
 
     def _down(self, event: Json) -> bool:
-        """The coordinator serves its groups no more; requests that wait are answered (H5)."""
+        """Take the coordinator down: it serves its groups no more; waiting requests are answered (H5)."""
         if self.coordinator != ACTIVE:
             return False
         self.coordinator = event["how"]
@@ -153,7 +154,7 @@ class World(Network):
         return True
 
     def _fail_over(self, event: Json) -> bool:
-        """C2, P2: the new coordinator has what the log has."""
+        """Fail over (C2, P2): the new coordinator has the state of the log."""
         before = {group: self.cluster.durable(group) for group in self.settings.groups}
         if self.coordinator == ACTIVE:
             self.cluster.set_state("moved")
@@ -212,7 +213,7 @@ class World(Network):
         return True
 
     def _ended(self, process: Process) -> None:
-        """The process is gone; what it sent last may still arrive, whenever it likes."""
+        """End the process; its last request may still arrive at any time."""
         del self.processes[process.name]
         if process.request is not None:
             self.late.setdefault(process.name, []).append(process.request)
@@ -243,7 +244,7 @@ class World(Network):
         return self.note(process.name, event)
 
     def _notice(self, process: Process, event: Json) -> bool:
-        """The metadata of the process show the topics as they are."""
+        """Show the present topics in the metadata of the process."""
         if process.known_topics == self.topics:
             return False
         process.known_topics = dict(self.topics)
@@ -253,7 +254,7 @@ class World(Network):
         return True
 
     def _poll(self, process: Process, event: Json) -> bool:
-        """The application polls; one that is `slow` stays in the first callback, until it is done. Where it
+        """Poll as the application; a `slow` one stays in the first callback, until that is done. Where it
         `raises`, its callbacks fail."""
         if process.running is not None:
             return False
@@ -299,14 +300,14 @@ class World(Network):
         self.look(process)
 
     def _check_error(self, process: Process) -> None:
-        """Judge what the application's poll raises: the first error of its callbacks, or why the member ended
-        (C6, C4)."""
+        """Judge the error of the application's poll: the first error of its callbacks, or the reason why the
+        member ended (C6, C4)."""
         error, process.raised, raised = process.machine.take_error(), None, process.raised
         if error is not raised and (error is None or getattr(error, "code", None) != raised):
             raise Violation("C6", "ErrorsAreTold", f"{process.name} raised {raised!r}, and tells {error!r}")
 
     def _commit(self, process: Process, event: Json) -> bool:
-        """The application commits what it fetches."""
+        """Commit the fetched partitions as the application."""
         fetchable = process.machine.fetchable
         if not fetchable or process.rules.closing:
             return False
@@ -323,7 +324,7 @@ class World(Network):
         return True
 
     def _leap(self, process: Process, event: Json) -> bool:
-        """The clock of a process goes ahead, as after a long pause of the whole process."""
+        """Move the clock of a process ahead, as after a long pause of the whole process."""
         process.leap_ms += event["ms"]
         self.counts.faults["clock leap"] += 1
         return self.note(process.name, event)

@@ -1,8 +1,8 @@
-"""Operations of the line protocol as a scenario: what a failing test did, to be read, rewritten and kept.
+"""Operations of the line protocol as a scenario: those of a failing test, to be read, rewritten and kept.
 
-Facts that the operations do not say (made member ids, timers that run out, the targets of assignors) are
-learned by doing the operations again on a new coordinator. Its answers are not kept as the transcript: they
-may be what is wrong; `conform scenario FILE --rewrite` writes what the specification gives.
+Facts that the operations do not have (made member ids, timers that run out, the targets of assignors) come
+from doing the operations again on a new coordinator. Its answers are not kept as the transcript, as they may
+be wrong; `conform scenario FILE --rewrite` writes the answers of the specification.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def scenario_from_ops(
 ) -> str:
     """The text of a scenario file for operations as they are sent to a target ({"op": "request", …}).
 
-    Only the first group that a request names is in it. An operation that a scenario cannot express, or in
-    which the coordinator fails, is a comment at the end of the text.
+    The scenario has only the first group that a request names. An operation that a scenario cannot express,
+    or in which the coordinator fails, is a comment at the end of the text.
     """
     with closing(open_target(target, dialect)) as coordinator:
         reader = _Reader(coordinator)
@@ -55,7 +55,7 @@ def scenario_from_ops(
 
 
 class _Reader:
-    """Does operations, and notes the steps that they are."""
+    """A reader that does operations, and notes them as steps."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -104,7 +104,7 @@ class _Reader:
         return named[-1] if named else name
 
     def _new_topic(self, name: str) -> str:
-        """T2: the second topic of a name is another one."""
+        """Create a topic (T2): the second topic of a name is another one."""
         earlier = sum(wire.topic_name(topic) == name for topic in self._ids.values())
         return f"{name}#{earlier + 1}" if earlier else name
 
@@ -143,7 +143,7 @@ class _Reader:
         self._add(ScriptStep(REQUEST, request.member or made or "nobody", request))
 
     def _offsets(self, api: str, body: Mapping[str, Any]) -> None:
-        """O1: each partition of a commit or a fetch is judged alone, so each is a step."""
+        """Note a commit or fetch (O1): each partition is judged alone, so each is a step."""
         member = body.get("memberId") or ""
         request = Request(member, body["generationIdOrMemberEpoch"], None, None, None, None, None)
         commits = api == wire.COMMIT
@@ -182,7 +182,7 @@ class _Reader:
         )
 
     def _advance(self, ms: int) -> None:
-        """Let every timer run out by itself, the earliest first: then each step's target can be told."""
+        """Let every timer run out by itself, the earliest first, so that the target of each step is known."""
         end = self._now_ms + ms
         while due := [timer for timer in self._timers() if timer["deadlineMs"] <= end]:
             first = min(due, key=lambda timer: (timer["deadlineMs"], timer["timer"], timer["member"]))

@@ -46,7 +46,7 @@ def _step(before: SpecState, after: SpecState) -> ScriptStep:
 
 
 def scenario_of_trace(trace: Trace, name: str, file: str) -> Scenario:
-    """A trace as a scenario called `name`. ConformError (exit 2) if it is not one of the group protocol."""
+    """A trace as a scenario called `name`. ConformError (exit 2) if it is no trace of the group protocol."""
     if not (kind := kind_of(trace, f"The trace {file}")).retold:
         raise ConformError(
             f"The trace {file} is of a {kind.adjective} group: only those of consumer groups can be printed "

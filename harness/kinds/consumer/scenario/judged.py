@@ -15,7 +15,7 @@ from harness.kinds.consumer.state import StateReader
 
 
 def out_of_step(scenario: Scenario, trace: Trace) -> str:
-    """Differences of a trace from the scenario, in words; "" if it is its behaviour."""
+    """Differences between a trace and the scenario, in words; "" if the trace is the scenario's behaviour."""
     states = StateReader().read(trace, f"The trace beside {scenario.file}")
     topics = {topic: count for topic, count in states[0].topics.items() if count > 0}
     if topics != scenario.topics or (states[0].group if states[0].group.exists else None) != scenario.first:
@@ -40,7 +40,7 @@ def _script(step: ScriptStep) -> ScriptStep:
 
 
 def explain(played: Played) -> Iterator[str]:
-    """Everything that is not as it should be, a line each, with the file's lines."""
+    """All faults, one on a line, with the file's lines."""
     scenario = played.scenario
 
     def at(line: int, sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading scenario files. Every mistake is an error that names the file, the line and what would be right."""
+"""Reading scenario files. Every mistake is an error that names the file, the line and the right form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EVENTS: Final = {
 }
 """The events that a step may be besides a request, and the action of the specification for each."""
 EPOCHS: Final = {"join": 0, "leave": -1, "leave temporarily": -2}
-"""The requests whose member epoch says what they are (H1, H2)."""
+"""The requests whose kind follows from their member epoch (H1, H2)."""
 _EVENT_FIELDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "session timeout": (("member",), ()),
     "rebalance timeout": (("member",), ()),
@@ -56,7 +56,8 @@ VERBS: Final = ("heartbeat", *EPOCHS, "request", *EVENTS)
 
 
 def load_scenario(path: Path, text: str | None = None) -> Scenario:
-    """The scenario in a file, or `text` as if it were in it. ConformError (exit 2) for the first mistake."""
+    """The scenario in a file, or in `text` as if that were the file. ConformError (exit 2) for the first
+    mistake."""
     whole = read_fields(path, text)
     fields = whole.fields(
         ("name", "source", "shows", "topics", "steps"), ("link", "requirements", "caught", "first", "errata")
@@ -114,7 +115,8 @@ def _step(step: Field) -> ScriptStep:
 
 
 def _request(verb: str, field: Field) -> ScriptStep:
-    """A ConsumerGroupHeartbeat; what is not said is absent (H7), but a join says that it owns nothing."""
+    """A ConsumerGroupHeartbeat; a field that is left out is absent (H7), but a join reports that it owns
+    nothing."""
     needs = ("member", "epoch") if verb in ("heartbeat", "request") else ("member",)
     given = field.fields(needs, ("withoutId", *_SAID))
     member = given["member"].name_text()
@@ -156,7 +158,7 @@ def _event(verb: str, field: Field) -> ScriptStep:
 
 
 def _count(verb: str, given: dict[str, Field]) -> int:
-    """Number of partitions that the topic has then; -1 says that it is deleted."""
+    """The number of partitions of the topic after the change; -1 means that it is deleted."""
     if verb == "delete topic":
         return -1
     if verb == "fail-over" and ("topic" in given) != ("partitions" in given):
@@ -178,7 +180,7 @@ def _target(field: Field) -> Target:
 
 
 def _section(field: Field) -> Section:
-    """A state; one with nothing behind its colon is for --rewrite to write."""
+    """A state; a state without text after its colon is for --rewrite to write."""
     if not field.mapping():
         return Section(None, field.first_line, field.last_line)
     given = field.fields(("group", "target", "members"), ("response", "offsets"))
@@ -205,9 +207,9 @@ def _printed_member(field: Field) -> PrintedMember:
 
 
 def _response(field: Field) -> tuple[Response, int | None]:
-    """The response and the offset that was fetched, if one was.
+    """The response and the fetched offset, if there is one.
 
-    Its member is filled in when it is compared: that of the step, or none for an error.
+    The member is filled in for the comparison: that of the step, or none for an error.
     """
     given = field.fields((), ("error", "epoch", "assigned", "pending", "offset"))
     if "error" in given or "offset" in given:
@@ -291,7 +293,7 @@ def _erratum(field: Field, steps: tuple[ScriptStep, ...]) -> Erratum:
 
 
 def _uncorrected(field: Field, corrected: Printed) -> Printed:
-    """The corrected state with what the document prints instead."""
+    """The corrected state with the wrong values of the document in their place."""
     given = field.fields((), ("group", "target", "members"))
     group = given["group"].fields((), ("epoch", "assignmentEpoch", "state")) if "group" in given else {}
     members = dict(corrected.members)

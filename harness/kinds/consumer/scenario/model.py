@@ -1,7 +1,7 @@
-"""A scenario in memory: what a file says, checked, and where it says it.
+"""A scenario in memory: the content of a file, checked, with its places.
 
-Requests, responses and groups are those of `harness.kinds.consumer.state`, so that a scenario and a trace
-of it are compared as they are.
+Requests, responses and groups are those of `harness.kinds.consumer.state`, so that a scenario and its trace
+are compared directly.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ target installed; and the end, with the response."""
 
 @dataclass(frozen=True, slots=True)
 class PrintedMember:
-    """A member as the document prints it. `partitions` are all that it holds while it is behind the
-    assignment epoch, else of its target what no other member holds; `pending` is the rest of its target."""
+    """A member in the document's form. `partitions` are all that it holds while it is behind the assignment
+    epoch, else those of its target that no other member holds; `pending` is the rest of its target."""
 
     epoch: int
     partitions: frozenset[Partition]
@@ -37,9 +37,9 @@ class PrintedMember:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One state as the document prints it, with the group's state (E5).
+    """One state in the document's form, with the group's state (E5).
 
-    To the last one of a step belong the response, the offset that was fetched (O1) and what is committed.
+    The last one of a step also has the response, the fetched offset (O1) and the committed offsets.
     """
 
     epoch: int
@@ -63,10 +63,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStep:
-    """One step: who does what, the target that is installed where one is due, what must come of it.
+    """One step: the action and its sender, the target that is installed where one is due, the expected
+    result.
 
-    `does` is `REQUEST` or an action of the spec. `target` None leaves the target as it is. `sections` has
-    those of `SECTIONS` that the file has. `first_line`, `last_line` and `column` are its place in the file.
+    `does` is `REQUEST` or an action of the specification. `target` None leaves the target as it is.
+    `sections` has those of `SECTIONS` that the file has. `first_line`, `last_line` and `column` are its place
+    in the file.
     """
 
     does: str
@@ -91,9 +93,9 @@ class ScriptStep:
 
 @dataclass(frozen=True, slots=True)
 class Erratum:
-    """The values that the document prints after a step (from 1), and those that hold. `printed` is the
-    transcript of that state (`section`) with the uncorrected values, which the spec must reject; None if it
-    is not written."""
+    """The values that the document prints after a step (from 1), and the right ones. `printed` is the
+    transcript of that state (`section`) with the uncorrected values, which the specification must reject;
+    None if it is not written."""
 
     step: int
     where: str
@@ -107,7 +109,8 @@ class Erratum:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A scenario file. `topics` are the partitions of each topic that exists at the start, `first` the group
-    at the start (None: there is none). `caught` says which mutants or properties a bug here would break."""
+    at the start (None: there is none). `caught` names the mutants or properties that a bug here would
+    break."""
 
     file: str
     name: str

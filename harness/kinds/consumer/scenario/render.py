@@ -21,8 +21,8 @@ MODULE: Final = "GoldenScenarios"
 
 @dataclass(frozen=True)
 class Universe:
-    """Everything that scenarios name. `regexes` has the valid ones and the topic names that each matches
-    as a whole (T1); `topics` are ids."""
+    """All names in scenarios. `regexes` has the valid expressions with the topic names that each matches as a
+    whole (T1); `topics` are ids."""
 
     members: frozenset[str]
     topics: frozenset[str]

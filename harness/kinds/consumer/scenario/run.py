@@ -33,8 +33,8 @@ DEFAULT_LIMITS = Limits("1g", None, 1)
 class Played:
     """The result of playing a scenario.
 
-    `trace` is the behaviour as far as the script goes, `transcripts` what a document would print of it, one a
-    step. `mismatches` is what the file says otherwise, `unused` are the steps (from 1) whose target is not
+    `trace` is the behaviour as far as the script goes, `transcripts` its states in a document's form, one for
+    each step. `mismatches` are the differences of the file, `unused` the steps (from 1) whose target is not
     due. `accepted` are errata whose uncorrected state the specification does not reject.
     """
 
@@ -59,7 +59,7 @@ class Played:
 
     @property
     def broken(self) -> bool:
-        """Tell if the file as far as it is written is no behaviour of the specification."""
+        """Tell if the written part of the file is no behaviour of the specification."""
         return bool(self.stuck or self.mismatches or self.unused)
 
     @property
@@ -138,7 +138,7 @@ def _judged(
 
 
 def _unused(scenario: Scenario, trace: Trace) -> Iterator[int]:
-    """The steps that say a target although none is installed (E2)."""
+    """The steps with a target although none is installed (E2)."""
     epochs = [state.group.assignment_epoch for state in StateReader().read(trace, "The behaviour")]
     for number, step in enumerate(scenario.steps[: len(epochs) - 1], start=1):
         if step.target is not None and epochs[number] == epochs[number - 1]:
@@ -161,7 +161,7 @@ def _pairs(trace: Trace, chain: Sequence[State]) -> Iterator[tuple[State, State]
 
 
 def own_trace(scenario: Scenario, chain: Sequence[State]) -> Trace:
-    """The behaviour with the members and topics of this scenario only, and without Golden's variables."""
+    """The behaviour with only the members and topics of this scenario, and without Golden's variables."""
     known = universe([scenario])
     variables = tuple(name for name in chain[0] if name not in OWN_VARIABLES)
     states: list[State] = [

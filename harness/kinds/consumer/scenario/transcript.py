@@ -1,4 +1,4 @@
-"""Transcripts of the spec's states as a document prints them, and differences of a file's transcript."""
+"""Transcripts of the specification's states in a document's form, and differences of a file's transcript."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from harness.kinds.fields import Partition
 from harness.scenario.partitions import format_partitions
 
 Transcript = Mapping[str, Printed]
-"""The states of one step by the names of `SECTIONS`, as far as they are known."""
+"""The known states of one step by the names of `SECTIONS`."""
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One place where a file says something else than the spec gives; `step` counts from 1."""
+    """One place where a file differs from the specification; `step` counts from 1."""
 
     step: int
     section: str
@@ -29,7 +29,7 @@ class Mismatch:
 
 
 def printed(group: Group, response: Response | None = None) -> Printed:
-    """A group as the document prints it."""
+    """A group in the document's form."""
     members = {}
     for name, member in group.members.items():
         target = group.target(name)
@@ -59,7 +59,7 @@ def transcript(after: SpecState, bumped: Group | None) -> Transcript:
 
 
 def mismatches(scenario: Scenario, transcripts: Sequence[Transcript]) -> Iterator[Mismatch]:
-    """The differences of the file from the transcripts; only states that both have are compared."""
+    """The differences between the file and the transcripts; only states that both have are compared."""
     for number, (step, spec) in enumerate(zip(scenario.steps, transcripts, strict=False), start=1):
         for name, printed in step.states.items():
             if name in spec:

@@ -1,6 +1,6 @@
-"""Writing scenario files: a whole one, or only the states that are not as they should be.
+"""Writing scenario files: a whole one, or only the missing and different states.
 
-The text is the same for the same scenario, with one member a line, so that a diff shows the change.
+Equal scenarios have equal text, with one member on a line, so that a diff shows the change.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def step_lines(step: ScriptStep) -> Iterator[str]:
 
 
 def _text_lines(text: str) -> list[str]:
-    """A text over several lines; in quotes on one line where YAML would read something else."""
+    """A text over several lines; in quotes on one line where YAML would read it differently."""
     if ": " in text or " #" in text or not re.match(r"\w", text) or text.endswith(":"):
         return [quoted(text)]
     return wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def done_line(step: ScriptStep) -> str:
-    """The line of a step as it stands in a file."""
+    """The line of a step in a file."""
     if step.does == REQUEST and step.request:
         return _request(step.member, step.request)
     verb = next(verb for verb, action in EVENTS.items() if action == step.does)
@@ -126,7 +126,7 @@ def _request(member: str, request: Request) -> str:
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """A whole file, without errata: those are for a person to find."""
+    """A whole file, without errata: finding those is the work of a person."""
     lines = [f"name: {scalar(scenario.name)}", *_field("source", scenario.source)]
     lines += _field("link", scenario.link) if scenario.link else []
     lines += ["shows: >", *(f"  {line}" for line in wrap(scenario.shows, _WIDTH))]
@@ -157,7 +157,7 @@ def _first(group: Group) -> Iterator[str]:
 
 
 def _first_member(group: Group, name: str, member: Member) -> Iterator[tuple[str, str]]:
-    """A member of the group at the start; what a reader takes for granted is left out."""
+    """A member of the group at the start, without the fields that have their defaults."""
     yield "subscription", _list(sorted(member.subscription))
     yield "partitions", _partitions(member.assigned)
     if member.revoking:
@@ -179,8 +179,8 @@ def _first_member(group: Group, name: str, member: Member) -> Iterator[tuple[str
 def rewritten(text: str, scenario: Scenario, transcripts: Sequence[Transcript]) -> str:
     """The text of the scenario's file with the states that the specification gives.
 
-    Only states that are missing or say something else are written anew, and only `expect` is added; every
-    other line stays as it is.
+    Only missing and different states are written anew, and only `expect` is added; every other line stays as
+    it is.
     """
     lines = text.splitlines()
     for step, spec in reversed(list(zip(scenario.steps, transcripts, strict=False))):
@@ -191,7 +191,7 @@ def rewritten(text: str, scenario: Scenario, transcripts: Sequence[Transcript]) 
 
 
 def _places(step: ScriptStep, spec: Mapping[str, Printed]) -> Iterator[tuple[int, int, str]]:
-    """First and last line of what must be written anew, in the order of the file."""
+    """First and last line of the parts to write anew, in the order of the file."""
     for name, section in sorted(step.sections.items(), key=lambda item: item[1].first_line):
         written, given = section.printed, spec.get(name)
         if given is not None and written != given:

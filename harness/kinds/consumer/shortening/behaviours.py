@@ -41,7 +41,7 @@ def behaviours(
 
 
 def _path(graph: nx.MultiDiGraph, node: int, steps: Sequence[Kept]) -> Iterator[Any]:
-    """Where a target may lag, the step that does as it did in the trace comes first."""
+    """The steps of a part; where a target may lag, the step that lags as in the trace comes first."""
     yield graph.nodes[node]["state"]
     for step in steps:
         following = sorted(set(graph.successors(node)))
@@ -56,7 +56,7 @@ def _lags(state: Any) -> bool:
 
 
 def trace_of(states: Sequence[State], trace: Trace, description: str) -> Trace:
-    """The behaviour as a trace, with what is to be known of the model that `trace` is of."""
+    """The behaviour as a trace, with the facts about the model of `trace`."""
     constants = {name: value for name, value in trace.meta.get("constants", {}).items() if name in CONSTANTS}
     meta = {"description": description, **({"constants": constants} if constants else {})}
     return Trace(meta, tuple(states[0]), list(states))

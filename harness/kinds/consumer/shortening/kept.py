@@ -19,17 +19,18 @@ from harness.values import Value, as_function, function
 MAY_BE_LEFT_OUT: Final = ("owned", "subscription", "regex", "assignor")
 """The fields that a request may leave out (H7)."""
 NEEDED_TO_JOIN: Final = ("owned", "subscription")
-"""But not one that joins (H3)."""
+"""The fields among them that a join must have (H3)."""
 NEWER_IN_REQUEST: Final = {"instance": frozenset[str](), "regex": frozenset[str]()}
 NEWER_IN_MEMBER: Final = {"instance": "", "regex": ""}
-"""Fields that traces of before they were there lack."""
+"""Fields that older traces do not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One step as spec/Shortened.tla has it; `request`, `partition` and `target` are the trace's own values.
+    """One step in the form of spec/Shortened.tla; `request`, `partition` and `target` are the trace's own
+    values.
 
-    `lags` says that a target was due after the step and left for later (TargetMayLag).
+    `lags` tells that a target was due after the step and was left for later (TargetMayLag).
     """
 
     does: str
@@ -48,7 +49,7 @@ class Kept:
 
 def kept_steps(trace: Trace, name: str) -> dict[int, Kept]:
     """The steps of a trace that call the coordinator, by the index of the state after each. ConformError
-    (exit 2) if it is of another specification, or begins with committed offsets."""
+    (exit 2) for a trace of another specification, or one that begins with committed offsets."""
     states = StateReader().read(trace, f"The trace {name}")
     if states[0].offsets:
         raise ConformError(f"The trace {name} begins with committed offsets, which no part of it would have.")
@@ -84,7 +85,7 @@ def _kept(before: SpecState, after: SpecState, raw: Any) -> Kept:
 
 
 def first_group(trace: Trace) -> frozendict[str, Any]:
-    """The group that a trace begins with, as the specification has it now."""
+    """The group at the beginning of a trace, in the specification's present form."""
     group: Any = trace.states[0]["group"]
     members = as_function(group["members"])
     whole: dict[str, Any] = {
@@ -94,7 +95,7 @@ def first_group(trace: Trace) -> frozendict[str, Any]:
 
 
 def _epoch(group: Group, name: str, epoch: int) -> tuple[str, int]:
-    """Relation of a request's epoch to the member's."""
+    """The relation of a request's epoch to the member's."""
     member = group.members.get(name)
     if member is None or epoch <= 0 or member.epoch <= 0:
         return "said", 0
@@ -104,7 +105,7 @@ def _epoch(group: Group, name: str, epoch: int) -> tuple[str, int]:
 
 
 def simpler(step: Kept) -> Iterator[Kept]:
-    """Simpler steps that may stand in a step's place: a request that says less."""
+    """Simpler steps that may stand in a step's place: requests with fewer fields."""
     joins = step.request["epoch"] == 0
     for name in MAY_BE_LEFT_OUT:
         if step.request[name] and not (joins and name in NEEDED_TO_JOIN):

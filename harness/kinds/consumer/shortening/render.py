@@ -20,7 +20,7 @@ from harness.values import as_function
 MODULE: Final = "PartsOfATrace"
 OFFSETS: Final = ("OffsetCommit", "OffsetFetch")
 UNBOUNDED: Final = 1_000_000
-"""MaxGroupSize of a trace that does not say one."""
+"""MaxGroupSize of a trace that has none."""
 
 
 def render(trace: Trace, parts: Sequence[Sequence[Kept]], folder: Path) -> tuple[Path, Path]:
@@ -59,7 +59,7 @@ def render(trace: Trace, parts: Sequence[Sequence[Kept]], folder: Path) -> tuple
 
 
 def _epochs(trace: Trace) -> Iterator[int]:
-    """Every epoch that a member of a part may be at, or that a commit of it says."""
+    """Every epoch that a member of a part may have, or that a commit of it has."""
     states: Any = trace.states
     epochs = [state["step"]["request"]["epoch"] for state in states]
     yield from range(max(max(state["group"]["epoch"] for state in states), *epochs) + 1)

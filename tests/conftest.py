@@ -1,5 +1,6 @@
 """Settings of all tests: no deadline, since a slow machine is no failure; interrupts reach programs; the
-files that take longest begin first; what a file has left in memory is not searched for garbage again."""
+files that take longest begin first; objects that a file has left in memory are not searched for garbage
+again."""
 
 import gc
 import os
@@ -20,7 +21,8 @@ os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps")
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
-# A shell ignores interrupts for what it starts in the background; programs that tests start inherit that.
+# A shell ignores interrupts for programs that it starts in the background; programs that tests start inherit
+# that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -63,8 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def what_other_files_left_is_no_garbage() -> Iterator[None]:
-    """Traces and modules that earlier files have read, a million objects: each full collection of the garbage
-    would go through them, which is a quarter of the time of all tests."""
+    """Traces and modules that earlier files have read are a million objects: each full collection of the
+    garbage would go through them, which is a quarter of the time of all tests."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     yield

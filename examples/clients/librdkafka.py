@@ -1,4 +1,4 @@
-"""An agent: a consumer of librdkafka that does what lines of JSON tell it (docs/clients.md)."""
+"""An agent: a consumer of librdkafka that follows commands in lines of JSON (docs/clients.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Agent:
     def read(self) -> None:
         for line in sys.stdin:
             self.commands.put(json.loads(line))
-        os._exit(0)  # the harness went
+        os._exit(0)  # the harness has gone
 
     def tell(self, event: str, **fields: Any) -> None:
         print(json.dumps({"event": event, **fields}), flush=True)

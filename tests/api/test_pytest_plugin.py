@@ -1,4 +1,4 @@
-"""The plugin of pytest, in a folder of a user: one test a trace."""
+"""The plugin of pytest, in a folder of a user: one test for each trace."""
 
 from __future__ import annotations
 

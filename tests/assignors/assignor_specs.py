@@ -95,12 +95,12 @@ def legal_assignments(spec: AssignmentSpec) -> Iterator[GroupAssignment]:
 
 
 def kept(spec: AssignmentSpec, assignment: GroupAssignment) -> int:
-    """The number of partitions that stay where they are; all others that had a member are moved."""
+    """The number of partitions that stay in place; all others that had a member are moved."""
     return sum(len(member.assigned & assignment[id_]) for id_, member in spec.members.items())
 
 
 def what_is_left(spec: AssignmentSpec) -> GroupAssignment:
-    """The current assignment without what members may no longer have."""
+    """The current assignment without partitions that members may no longer have."""
     allowed = subscribers(spec)
     return {
         id_: frozenset(partition for partition in member.assigned if id_ in allowed.get(partition, []))

@@ -1,4 +1,4 @@
-"""Which of several assignments that are as good is given: every coordinator gives the same (A3)."""
+"""The choice among several assignments that are equally good: every coordinator makes the same (A3)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_uniform_fills_members_from_the_least_loaded_on() -> None:
 
 
 def test_uniform_with_other_subscriptions_serves_scarce_topics_first() -> None:
-    """Then each partition to the least loaded, the first of several; each member has the lowest."""
+    """The remaining topics are served first; then each partition goes to the least loaded, the first of
+    several; each member has the lowest."""
     subscriptions = {"a": {"foo", "bar"}, "b": {"foo", "bar"}, "c": {"foo"}}
     spec = spec_of(subscriptions, {"foo": 4, "bar": 3})
     assert shown(UNIFORM.assign(spec)) == {"a": "bar-0 bar-1 foo-0", "b": "bar-2 foo-1", "c": "foo-2 foo-3"}
@@ -95,7 +96,8 @@ def test_rows_without_a_weight_take_the_columns_left_over() -> None:
 
 
 def test_topics_are_taken_together_by_their_subscribers() -> None:
-    """In the order of the first topic; members and topics ascend; a topic that does not exist is none."""
+    """Topics stand in the order of the first topic; members and topics ascend; a topic that does not exist is
+    left out."""
     subscriptions = [frozenset(names.split()) for names in ("b a gone", "c a", "a gone b", "c a")]
     assert topics_by_subscribers(subscriptions, ["c", "b", "a"]) == [
         ([0, 1, 2, 3], ["a"]),

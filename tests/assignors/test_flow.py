@@ -14,7 +14,8 @@ SETS = st.lists(st.sets(st.integers(0, MEMBERS - 1), min_size=1), min_size=1, ma
 
 @st.composite
 def flows(draw: st.DrawFn) -> Flow:
-    """Every member subscribes to something, the last set is everybody's; some edges keep partitions."""
+    """A flow in which every member subscribes to a topic, the last set has all members, and some edges keep
+    partitions."""
     sets = [sorted(of_set) for of_set in draw(SETS)] + [list(range(MEMBERS))]
     kept = [draw(st.integers(0, 4)) for of_set in sets for _ in of_set]
     return Flow(MEMBERS, [np.array(of_set) for of_set in sets], np.array(kept))

@@ -40,7 +40,7 @@ def no_single_move_improves(spec: AssignmentSpec, assignment: GroupAssignment) -
 
 
 def is_settled(spec: AssignmentSpec) -> bool:
-    """All partitions can be kept, and then no single move improves the balance."""
+    """Tell if all partitions can be kept, and then no single move improves the balance."""
     left = what_is_left(spec)
     return set().union(*left.values()) == set(subscribers(spec)) and no_single_move_improves(spec, left)
 
@@ -131,7 +131,7 @@ def test_a_chain_of_moves_balances_what_no_single_move_can() -> None:
 
 
 def test_a_long_chain_of_moves_levels_a_long_chain_of_members() -> None:
-    """Member n shares a topic with member n + 1: what one has too many must pass through all of them."""
+    """Member n shares a topic with member n + 1: the surplus of one end must pass through all of them."""
     size = 40
     subscriptions = {f"m{n:02d}": {f"t{n:02d}", f"t{n + 1:02d}"} for n in range(size)}
     partitions = {f"t{n:02d}": 3 for n in range(size + 1)} | {"t00": size + 2}

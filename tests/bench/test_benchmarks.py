@@ -1,4 +1,4 @@
-"""The benchmark at tiny sizes: every case runs and gives figures, whatever they are."""
+"""The benchmark at tiny sizes: every case runs and gives figures of any size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TINY = Size(12, 10)
 
 
 def ignore(line: str) -> None:
-    """Nobody listens."""
+    """Take a line of progress, and drop it."""
 
 
 def test_targets_measure_every_step_alone_and_through_the_coordinator() -> None:

@@ -13,7 +13,7 @@ from harness.errors import ConformError
 
 
 def ignore(line: str) -> None:
-    """Nobody listens."""
+    """Take a line of progress, and drop it."""
 
 
 def cannot(*given: object) -> list[str]:

@@ -19,7 +19,7 @@ TINY = Load(connections=2, groups=3, members=4, warm_s=0, seconds=1)
 
 
 def ignore(line: str) -> None:
-    """Nobody listens."""
+    """Take a line of progress, and drop it."""
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def jdk() -> None:
 
 
 def held(data: dict[str, Any]) -> None:
-    """Members had their partitions, were told nothing new, and were answered."""
+    """Check that members had their partitions, got no news, and were answered."""
     [one] = data["rounds"]
     assert one["heartbeats"] > 100 and one["changes"] == 0
     assert one["all"] >= one["heartbeats"] + 3 * TINY.groups * TINY.members, (

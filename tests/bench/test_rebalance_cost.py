@@ -52,7 +52,7 @@ def test_rounds_are_those_of_the_protocols(cost_of: dict[tuple[str, str], Cost])
 
 
 def test_one_that_is_busy_holds_up_who_waits_for_all(cost_of: dict[tuple[str, str], Cost]) -> None:
-    """Behind the barrier eager members wait with nothing to work on; without one nobody waits."""
+    """Behind the barrier eager members wait without work; without a barrier no member waits."""
     busy = {protocol: cost_of["one joins, another is busy for 20 s", protocol] for protocol in PROTOCOLS}
     assert busy["eager"].longest_s > 15
     assert busy["eager"].idle_s > 10 * busy["KIP-848"].idle_s

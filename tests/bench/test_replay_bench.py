@@ -9,7 +9,7 @@ from harness.errors import ConformError
 
 
 def ignore(line: str) -> None:
-    """Nobody listens."""
+    """Take a line of progress, and drop it."""
 
 
 def test_the_command_is_measured_with_one_process_and_with_two() -> None:

@@ -1,4 +1,4 @@
-"""Requests of the tests, in the form that replaying sends them."""
+"""Requests of the tests, in the form of a replay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ START: Json = {"clockMs": 0}
 
 
 def topic(name: str, topic_id: str, partitions: int) -> Json:
-    """A topic as `topics` and `load` take it."""
+    """A topic in the form of `topics` and `load`."""
     return {"name": name, "id": topic_id, "partitions": partitions}
 
 
@@ -56,7 +56,7 @@ def send(target: Target, body: Json, version: int = 0) -> Json:
 
 
 def commit(member: str, epoch: int, topic_id: str, offset: int, name: str | None = None) -> Json:
-    """The body of an OffsetCommit of partition 0, as KIP-848's version 9 has it."""
+    """The body of an OffsetCommit of partition 0, in KIP-848's version 9."""
     partition = {
         "partitionIndex": 0,
         "committedOffset": offset,
@@ -73,7 +73,7 @@ def commit(member: str, epoch: int, topic_id: str, offset: int, name: str | None
 
 
 def fetch(member: str, epoch: int, topic_id: str) -> Json:
-    """The body of an OffsetFetch of partition 0, as KIP-848's version 9 has it."""
+    """The body of an OffsetFetch of partition 0, in KIP-848's version 9."""
     wanted = {"name": None, "topicId": topic_id, "partitionIndexes": [0]}
     return {
         "generationIdOrMemberEpoch": epoch,

@@ -1,4 +1,4 @@
-"""Tell if the jars of a Kafka broker can be had."""
+"""A check if the jars of a Kafka broker can be fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`conform broker up|down`: a broker that outlives the command, and nothing that outlives the broker."""
+"""`conform broker up|down`: a broker that outlives the command, and no file that outlives the broker."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_up_and_down(tmp_path: Path) -> None:
         ended = conform(tmp_path, "broker", "down")
     assert (ended.returncode, ended.stdout) == (0, f"ended Kafka 4.4.0 ({name})\n")
     assert not folder.exists()
-    # A broker that was killed is one clear sentence, and so is what it may have kept.
+    # A killed broker gives one clear sentence, and so do the files that it left.
     with pytest.raises(ConformError) as failure:
         send(target, join("B"))
     assert failure.value.exit_code == ENGINE_FAILED

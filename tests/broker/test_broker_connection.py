@@ -18,7 +18,7 @@ from harness.targets.broker.connection import Connection, Unreachable
 
 @contextmanager
 def server(behaviour: Callable[[socket.socket], None], host: str = "127.0.0.1") -> Iterator[int]:
-    """The port of a server that does that with its one connection, after the first request."""
+    """The port of a server that does so with its one connection, after the first request."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, 0), family=family) as listener:
 
@@ -87,7 +87,7 @@ def test_no_request_goes_to_a_broker_that_failed() -> None:
 
 
 class Interrupted(Exception):
-    """As Ctrl-C is, but not pytest's."""
+    """An interrupt like Ctrl-C, which is not pytest's."""
 
 
 def _interrupt(*_: object) -> None:
@@ -95,7 +95,7 @@ def _interrupt(*_: object) -> None:
 
 
 def test_after_an_interruption_the_next_answer_is_not_the_one_on_the_way() -> None:
-    """A run that is stopped cleans up over the connection that it was stopped in."""
+    """A run that is stopped cleans up over the connection on which it was stopped."""
 
     def serve(connection: socket.socket) -> None:
         with connection:

@@ -1,4 +1,4 @@
-"""The spec's requests in Kafka's form, under the names of one run; and the responses back."""
+"""The specification's requests in Kafka's form, under the names of one run; and the responses back."""
 
 from __future__ import annotations
 

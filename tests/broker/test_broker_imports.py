@@ -14,7 +14,7 @@ HARNESS = Path(__file__).parents[2] / "harness"
 
 
 def test_only_brokers_need_what_talks_to_brokers() -> None:
-    users = {  # the proxy reads frames, and is imported only by its verb
+    users = {  # the proxy reads frames, and only its verb imports it
         path.parent.name
         for path in HARNESS.rglob("*.py")
         if re.search(r"^\s*(from|import) (kio|confluent_kafka)\b", path.read_text(), re.MULTILINE)

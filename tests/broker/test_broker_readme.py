@@ -1,4 +1,4 @@
-"""The commands of docs/targets.md for live brokers, as they are written, on another port."""
+"""The commands of docs/targets.md for live brokers, as written, on another port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Other people's coordinators, judged over the wire: the table and the findings of docs/coordinators.md."""
+"""Coordinators of other projects, judged over the wire: the table and the findings of
+docs/coordinators.md."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def in_the_table(implementation: str) -> set[str]:
 
 
 def requirements_of(result: Replayed) -> set[str]:
-    """The requirements that differences break, and those that their causes do."""
+    """The requirements that differences break, and those of their causes."""
     named = {failure.requirement(one) for failure in result.failures for one in failure.differences}
     return named | {name for cause in causes(result.failures) for name in cause.requirements}
 
@@ -109,7 +110,7 @@ def test_kfake_is_judged(kfake: str) -> None:
 
 @pytest.mark.maven
 def test_no_group_with_the_empty_id_stays_on_kfake(kfake: str) -> None:
-    """kfake makes one for a heartbeat without a group id, as conform doctor sends it."""
+    """kfake makes such a group for a heartbeat without a group id, which conform doctor sends."""
     host, _, port = kfake.removeprefix("broker:").rpartition(":")
     Doctor(kfake, "kafka-4.2", lambda: start_target(kfake, "kafka-4.2")).examine(lambda _: None)
     asking = Connection(host, int(port), 10)

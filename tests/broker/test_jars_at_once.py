@@ -27,8 +27,8 @@ print(jar.stat().st_size)
 
 @contextmanager
 def repository(fetched: list[str]) -> Iterator[str]:
-    """A repository of Maven with one jar. The first who fetches the jar has half of it until a second one
-    fetches it, too, or a second has passed; the second one is answered when the first has all."""
+    """A repository of Maven with one jar. The first client gets half of the jar until a second one fetches
+    it, too, or a second has passed; the second client is answered when the first has the whole."""
     second, whole = threading.Event(), threading.Event()
 
     class Answers(BaseHTTPRequestHandler):

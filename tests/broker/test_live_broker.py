@@ -129,7 +129,8 @@ def test_errors_are_responses(target: BrokerTarget) -> None:
 
 
 def test_topics_change_under_a_group(target: BrokerTarget) -> None:
-    """E1, T2: what the coordinator has not noticed when `topics` returns would be noticed too late."""
+    """E1, T2: a change that the coordinator has not noticed when `topics` returns would be noticed too
+    late."""
     target.load([], [topic("foo", FOO, 1)], START)
     send(target, join("A"))
     target.topics([topic("foo", FOO, 2)], [])
@@ -148,7 +149,7 @@ def test_offsets(target: BrokerTarget) -> None:
     send(target, join("A"))
 
     def of(api: str, body: Json) -> Json:
-        """The partition that is answered for, with its topic's id; or the group's error."""
+        """The partition of the answer, with its topic's id; or the group's error."""
         answer = target.request(api, 9, CLIENT, body).body or {}
         [group] = [answer] if api == "OffsetCommit" else answer["groups"]
         if not group["topics"]:
@@ -205,7 +206,7 @@ def test_an_operation_that_a_broker_lacks_is_refused(target: BrokerTarget) -> No
 
 
 def test_nothing_of_the_users_is_touched_and_nothing_is_left(kafka: LocalBroker) -> None:
-    """A user's topics and groups, of the names that traces use, are as before, and there are no others."""
+    """A user's topics and groups, with the names that traces use, are as before, and there are no others."""
     broker = Connection(HOST, kafka.port)
     theirs = admin.create_topic(broker, "foo", 2)
     admin.wait_for_topics(broker, {"foo": 2}, [], 30.0)
@@ -267,8 +268,8 @@ def test_timers_of_a_live_broker_are_waited_for(kafka: LocalBroker) -> None:
 
 
 def test_a_recorded_run_is_a_behaviour(kafka: LocalBroker, tmp_path: Path) -> None:
-    """The recorder stands before any target; time-outs of a broker are in no log (H8), and it describes no
-    partitions of topics that are gone (T2)."""
+    """The recorder stands before any target; time-outs of a broker are in no log (H8), and a broker describes
+    no partitions of deleted topics (T2)."""
     log, result = tmp_path / "log", tmp_path / "result.json"
     target = f"broker:{HOST}:{kafka.port}"
     replay_files(sorted(GOLDEN.rglob("*.itf.json")), target, "kafka-4.2", record=log)

@@ -1,4 +1,4 @@
-"""librdkafka's mock cluster as a target: what it answers, and that its aborts are answers, too."""
+"""librdkafka's mock cluster as a target: its answers, and its aborts, which are answers, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Waiting for timers, on a clock of the test: what is planned, when one looks, and what is not waited for."""
+"""Waiting for timers, on a clock of the test: the planned timers, the times of checks, and the timers that
+are not waited for."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from harness.targets.waiting import ANOTHER_FIRST, NO_TIME, NO_TIMER, Due, NotWa
 
 @dataclass
 class Run:
-    """A trace on a broker: `ends` says when the member of the timer is gone."""
+    """A trace on a broker: `ends` has the time at which the timer's member is gone."""
 
     due: list[Due]
     budget_s: float = 1000
@@ -79,7 +80,7 @@ def test_a_member_that_sends_before_its_timer_runs_out_sends_late() -> None:
 
 
 def test_timers_run_out_in_the_order_of_the_trace() -> None:
-    """The first to be armed runs out last: it must outlive the other's wait."""
+    """The timer that is armed first runs out last: it must outlive the wait for the other."""
     run = Run([Due("session", "b", 1, 2), Due("session", "a", 0, 3)])
     assert run.send("a") > LATE * run.send("b")
     run.ends = SHORT_S
@@ -111,7 +112,7 @@ def test_a_timer_that_no_client_can_shorten_is_not_waited_for() -> None:
 
 
 def test_a_session_of_the_brokers_own_length_is_waited_for_alone() -> None:
-    """All sessions are equally long then: that of who sent before would run out first."""
+    """All sessions have the same length then: that of an earlier sender would run out first."""
     for first, reason in (("a", None), ("b", ANOTHER_FIRST)):
         run = Run([Due("session", "a", 1, 2)])
         run.patience.keep_sessions("not allowed", "20000")

@@ -34,7 +34,7 @@ class Reader:
 @pytest.mark.parametrize("protocol", ["consumer", "classic"])
 def test_kafka_keeps_the_records_and_knows_no_group(kafka: LocalBroker, protocol: str) -> None:
     """An idempotent producer and one that wants no answer write through the coordinator; two consumers of one
-    group share what they wrote."""
+    group share the records."""
     topic, numbers = f"behind-{protocol}", count()
     with serving(topics={}, settings=FAST, upstream=kafka.port) as (_, port):
         here = {"bootstrap.servers": f"127.0.0.1:{port}"}

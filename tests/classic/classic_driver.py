@@ -1,4 +1,4 @@
-"""Drives one classic group of a coordinator in the words of the tests; answers that come later are kept by
+"""A driver of one classic group of a coordinator in the words of the tests; later answers are kept by
 client."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FOO = "00000000-0000-4000-8000-0000000000f0"
 
 
 def encoded(text: str) -> str:
-    """Bytes as the protocol's JSON has them."""
+    """Bytes in the protocol's JSON."""
     return base64.b64encode(text.encode()).decode()
 
 
@@ -41,7 +41,7 @@ class ClassicDriver:
             self.late[one["id"]] = one["body"]
 
     def taken(self, api: str, client: str) -> Json:
-        """The answer that a waiting request has got."""
+        """The answer to a request that waited."""
         return self.late.pop(f"{api} {client}")
 
     def join(
@@ -69,7 +69,7 @@ class ClassicDriver:
         )
 
     def known(self, client: str, **request: Any) -> str:
-        """The first step of a join: the member id that it must join with."""
+        """The first step of a join: the member id with which it must join."""
         answer = self.join(client, **request)
         assert answer is not None and answer["errorCode"] == 79
         return str(answer["memberId"])
@@ -103,7 +103,7 @@ class ClassicDriver:
         return fired
 
     def open_barrier(self) -> None:
-        """Let time pass until nobody is waited for any more."""
+        """Let time pass until no member is waited for any more."""
         for _ in range(100):
             if self.group["state"] != "PreparingRebalance":
                 return

@@ -18,11 +18,11 @@ from coordinator.classic.embedded import Subscription
 few = settings(max_examples=50)
 TOPICS = ["bar", "foo", "qux"]
 Group = tuple[dict[str, GroupMember], dict[str, int]]
-"""The members, and how many partitions the topics have that exist."""
+"""The members, and the numbers of partitions of existing topics."""
 
 
 def owning(member: GroupMember, owned: frozenset[TopicPartition], generation: int, name: str) -> GroupMember:
-    """The member as it rejoins under that assignor."""
+    """The member at its rejoin under that assignor."""
     content = replace(
         member.subscription,
         owned=owned,
@@ -34,7 +34,7 @@ def owning(member: GroupMember, owned: frozenset[TopicPartition], generation: in
 
 @st.composite
 def groups(draw: st.DrawFn, name: str = "cooperative-sticky", equal: bool | None = None) -> Group:
-    """1 to 5 members, static or not, that claim anything of any generation: also one partition at once."""
+    """1 to 5 members, static or not, with any claims of any generation, also on the same partition."""
     counts = {topic: draw(st.integers(0, 5)) for topic in TOPICS[: draw(st.integers(1, 3))]}
     everything = [(topic, index) for topic in [*counts, "gone"] for index in range(counts.get(topic, 1) + 1)]
     topics = st.frozensets(st.sampled_from([*counts, "gone"]))
@@ -81,7 +81,7 @@ def claims(group: Group) -> dict[str, Subscription]:
 
 
 def blocked(group: Group, name: str, one: TopicPartition) -> bool:
-    """Does another claim this partition, and of a generation that is not before this member's claim?"""
+    """Tell if another member claims this partition in a generation that is not before this member's claim."""
     claimed = claims(group)
     own = claimed[name].generation if one in claimed[name].owned else -2
     return any(one in claimed[n].owned and claimed[n].generation >= own for n in claimed if n != name)
@@ -148,7 +148,7 @@ def test_static_members_come_first_by_instance_id(name: str) -> None:
 
 
 def best(group: Group, owners: Mapping[TopicPartition, str]) -> tuple[int, int]:
-    """The least sum of squared sizes, and with it the most that is kept: of all legal assignments."""
+    """The least sum of squared sizes, and the most kept partitions with it, of all legal assignments."""
     allowed = subscribed(group)
     results = []
     for names in product(*allowed.values()):
@@ -205,7 +205,7 @@ def latest(group: Group, one: TopicPartition) -> set[str]:
 
 
 def with_claims(group: Group, name: str, counts: Mapping[str, frozenset[TopicPartition]]) -> Group:
-    """A group in which each member claims these partitions alone, of the generation as before."""
+    """A group in which each member claims only these partitions, in the generations of before."""
     members, partitions = group
     kept = {
         one: owning(member, counts[one], member.subscription.generation, name)
@@ -228,7 +228,7 @@ def test_a_claim_of_an_earlier_generation_changes_nothing(name: str, data: st.Da
 @few
 @given(group=groups("sticky"))
 def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
-    """141 for any group: one of the two is wrong, and nobody can tell which."""
+    """141 for any group: one of the two is wrong, and nothing shows which."""
     claimed = claims(group)
     alone = {one: frozenset(p for p in claimed[one].owned if latest(group, p) == {one}) for one in claimed}
     assert ASSIGNORS["sticky"].assign(*with_claims(group, "sticky", alone)) == ASSIGNORS["sticky"].assign(
@@ -239,14 +239,14 @@ def test_two_claims_of_one_generation_count_for_nobody(group: Group) -> None:
 @few
 @given(group=groups())
 def test_a_partition_with_two_claims_of_one_generation_waits_for_a_round(group: Group) -> None:
-    """C3: either may still have the partition, so that it is given to none of the members."""
+    """C3: either member may still have the partition, so that no member gets it."""
     given_out = given_to(ASSIGNORS["cooperative-sticky"].assign(*group))
     claimed = {one for claims_of in claims(group).values() for one in claims_of.owned}
     assert not [one for one in given_out if one in claimed and len(latest(group, one)) > 1]
 
 
 def two_claims(name: str, first: int, second: int) -> GroupAssignment:
-    """m1 and m2 claim foo-0, of those generations; m3 claims nothing. The partitions that they are
+    """m1 and m2 claim foo-0, in those generations; m3 claims nothing. The partitions that they are
     assigned."""
     fresh = GroupMember(Subscription(frozenset({"foo"})))
     foo = frozenset({("foo", 0)})
@@ -264,13 +264,14 @@ def test_141_of_two_claims_the_later_generation_counts(name: str) -> None:
 
 
 def test_141_of_two_claims_of_one_generation_neither_counts() -> None:
-    """Under sticky nobody owns anything any more; under cooperative-sticky both must give it up first."""
+    """Under sticky no member owns anything any more; under cooperative-sticky both must give the partition up
+    first."""
     assert sizes(two_claims("sticky", 2, 2)) == [0, 0, 1]
     assert sizes(two_claims("cooperative-sticky", 2, 2)) == [0, 0, 0]
 
 
 def test_135_a_claim_of_an_early_generation_counts_where_nobody_else_claims() -> None:
-    """m2 missed a generation; what it owns is not free for m0, which joins."""
+    """m2 missed a generation; its partitions are not free for m0, which joins."""
     subscription = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1), ("foo", 2)}), generation=2)
     new = Subscription(frozenset({"foo"}))
@@ -280,7 +281,8 @@ def test_135_a_claim_of_an_early_generation_counts_where_nobody_else_claims() ->
 
 
 def test_125_a_claim_of_an_early_generation_is_no_reason_to_hand_over() -> None:
-    """m2 has both of the latest generation; m1 claims one of the generation before, and is to get it."""
+    """m2 has both partitions in the latest generation; m1 claims one in the generation before, and must get
+    it."""
     subscription = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 1)}), generation=1)
     other = Subscription(frozenset({"foo"}), owned=frozenset({("foo", 0), ("foo", 1)}), generation=2)
     members = {"m1": GroupMember(subscription), "m2": GroupMember(other)}

@@ -28,7 +28,7 @@ def test_known_member_step_and_initial_delay() -> None:
 
 
 def test_initial_delay_ends_with_the_rebalance_timeout() -> None:
-    """C1: however many members come."""
+    """C1: with any number of joining members."""
     driver = ClassicDriver(Config(initial_delay_ms=1_000))
     passed = 0
     for number in range(10):
@@ -54,14 +54,14 @@ def test_nobody_waits_in_circles(rebalance_ms: int) -> None:
 
 
 def test_no_rebalance_time_out_of_its_own() -> None:
-    """C1: JoinGroup of version 0 has none, which -1 says, and the session's is used."""
+    """C1: JoinGroup of version 0 has none, which -1 means, and the session's is used."""
     driver = ClassicDriver()
     driver.join("c1", instance="i1", rebalance_ms=-1, session_ms=20_000)
     assert [one["rebalanceTimeoutMs"] for one in driver.group["members"]] == [20_000]
 
 
 def test_protocol_by_preference() -> None:
-    """C1: of those that all support the one with most votes."""
+    """C1: of the protocols that all support, the one with most votes."""
     driver = ClassicDriver()
     lists = {"c1": ("range", "sticky"), "c2": ("sticky", "range"), "c3": ("new", "sticky", "range")}
     members = {client: driver.known(client, protocols=names) for client, names in lists.items()}
@@ -85,7 +85,7 @@ def test_assignment_goes_to_everyone_who_waits() -> None:
 
 
 def test_leader_that_rejoins_forces_a_rebalance() -> None:
-    """C2: topics may have changed. A follower that says the same is told of the generation that there is."""
+    """C2: topics may have changed. A follower without news gets the present generation."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     again = driver.join("c2", members["c2"])
@@ -97,7 +97,7 @@ def test_leader_that_rejoins_forces_a_rebalance() -> None:
 
 
 def test_subscription_change_while_others_sync() -> None:
-    """C2: who waits for an assignment is told to rejoin."""
+    """C2: members that wait for an assignment are told to rejoin."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     assert driver.join("c1", members["c1"]) is None
@@ -120,7 +120,8 @@ def test_leader_that_fails_is_replaced() -> None:
 
 
 def test_leader_that_never_assigns_is_removed() -> None:
-    """C2, assignment failure: whoever waits for it is told to rejoin when its time is over."""
+    """C2, assignment failure: members that wait for the assignment are told to rejoin when its time is
+    over."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     assert driver.join("c1", members["c1"], rebalance_ms=5_000) is None
@@ -134,8 +135,8 @@ def test_leader_that_never_assigns_is_removed() -> None:
 @pytest.mark.parametrize("fails_over", [False, True])
 @pytest.mark.parametrize("rejoins", ["c1", "c2"])
 def test_a_join_aborts_a_synchronization(rejoins: str, fails_over: bool) -> None:
-    """C2, failure 2: the leader or a follower joins again while others wait for their assignment, and says
-    nothing new. Everyone must rejoin, and who waits is told so."""
+    """C2, failure 2: the leader or a follower joins again without news while others wait for their
+    assignment. All must rejoin, and waiting members are told so."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2", "c3")
     for client, member in members.items():
@@ -160,7 +161,7 @@ def test_a_join_aborts_a_synchronization(rejoins: str, fails_over: bool) -> None
 @pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
 @pytest.mark.parametrize("who", ["a new member", "a static one that returns"])
 def test_a_new_member_aborts_a_synchronization(who: str, dialect: str) -> None:
-    """C2, failure 2, in Kafka's dialect, too. A client that is only given a member id aborts nothing."""
+    """C2, failure 2, in Kafka's dialect, too. A client that only gets a member id aborts nothing."""
     driver = ClassicDriver(dialect=DIALECTS[dialect])
     members = driver.stable("c1", "c2")
     driver.join("s", instance="i")
@@ -176,7 +177,7 @@ def test_a_new_member_aborts_a_synchronization(who: str, dialect: str) -> None:
 
 
 def test_kafka_tells_of_the_generation_while_others_wait() -> None:
-    """C2, SynchronizationGoesOn: who says nothing new aborts nothing."""
+    """C2, SynchronizationGoesOn: a join without news aborts nothing."""
     driver = ClassicDriver(dialect=DIALECTS["kafka-4.2"])
     members = driver.stable("c1", "c2")
     for client, member in members.items():
@@ -203,7 +204,7 @@ def test_fail_over_before_the_assignment_is_in_the_log() -> None:
 
 
 def test_fail_over_before_all_have_their_assignment() -> None:
-    """C2, the fourth point; also 149: a group is what it was after a fail-over."""
+    """C2, the fourth point; also 149: a group is unchanged after a fail-over."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     driver.coordinator.restart()
@@ -238,7 +239,7 @@ def test_143_a_new_member_that_is_gone_does_not_wait_for_ever() -> None:
 
 
 def test_147_last_member_runs_out_while_an_id_is_pending() -> None:
-    """C1: nobody is waited for; the group is Empty, and the id may still join."""
+    """C1: the barrier waits for no member; the group is Empty, and the id may still join."""
     driver = ClassicDriver()
     driver.stable("c1")
     driver.advance(5_000)
@@ -258,7 +259,7 @@ def test_151_the_one_that_is_waited_for_leaves() -> None:
 
 
 def test_static_member_returns_without_a_rebalance() -> None:
-    """S1: under another member id, with what it was assigned; the old process is fenced (S2)."""
+    """S1: under another member id, with its assignment of before; the old process is fenced (S2)."""
     driver = ClassicDriver()
     assert driver.join("c1", instance="i1") is None
     driver.advance(3_000)
@@ -300,7 +301,8 @@ def test_commits_are_fenced_by_generation() -> None:
 
 
 def test_fetches_that_name_a_member_are_fenced_by_generation() -> None:
-    """O2, O4: as commits are, but not refused before there is an assignment; nobody may always fetch."""
+    """O2, O4: as commits are, but not refused before there is an assignment; a client that is no member may
+    always fetch."""
     driver = ClassicDriver()
     driver.coordinator.upsert_topic("foo", FOO, 1)
     members = driver.stable("c1")
@@ -320,7 +322,7 @@ def test_fetches_that_name_a_member_are_fenced_by_generation() -> None:
 
 
 def test_a_log_that_refuses_changes_nothing() -> None:
-    """P3: the request fails, the group and who waits are as they were."""
+    """P3: the request fails; the group and its waiting members are unchanged."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     driver.join("c1", members["c1"])
@@ -336,8 +338,8 @@ def test_a_log_that_refuses_changes_nothing() -> None:
 
 
 def test_a_group_is_of_one_kind() -> None:
-    """C1: only members whose subscriptions can be read join a consumer group with JoinGroup, or have theirs
-    become one (M2)."""
+    """C1: only members whose subscriptions can be read join a consumer group with JoinGroup, or have their
+    group converted (M2)."""
     driver = ClassicDriver()
     driver.stable("c1")
     body = {"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 1, "topicPartitions": []}

@@ -31,7 +31,7 @@ BODIES: dict[str, Json] = {
 
 
 def put(value: Any, path: tuple[str | int, ...], to: object) -> Json:
-    """The JSON with something else in that place, or without it."""
+    """The JSON with another value in that place, or without it."""
     changed = deepcopy(value)
     place = changed
     for name in path[:-1]:
@@ -247,7 +247,8 @@ def test_p1_invalid_records(path: tuple[str | int, ...], to: object, sentence: s
 
 
 def test_p1_a_record_without_protocol_and_leader() -> None:
-    """A group that is empty, or that another coordinator wrote so; no value at all is a tombstone."""
+    """A group that is empty, or that another coordinator wrote in this way; no value at all is a
+    tombstone."""
     driver = ClassicDriver()
     driver.coordinator.load([RECORD], [], {})
     group = driver.group

@@ -15,7 +15,7 @@ TIME_OUTS = st.lists(st.integers(1_000, 9_000), min_size=2, max_size=4)
 def test_150_a_rebalance_waits_for_the_longest_time_out_of_its_members(
     time_outs: list[int], number: int
 ) -> None:
-    """C1: members that do not rejoin have as long as the one that may take longest."""
+    """C1: members that do not rejoin have the longest time-out of all."""
     driver = ClassicDriver()
     request = {f"c{n}": {"rebalance_ms": ms, "session_ms": SESSION_MS} for n, ms in enumerate(time_outs)}
     members = driver.stable(*request, **request)

@@ -1,4 +1,5 @@
-"""Around a classic group: who is refused, what the log refuses, timers and fail-over (C1, C2, P2, P3)."""
+"""The surroundings of a classic group: refused requests, a log that refuses, timers and fail-over (C1, C2,
+P2, P3)."""
 
 from __future__ import annotations
 
@@ -55,11 +56,11 @@ REFUSED: dict[str, tuple[Json, Json]] = {
     "Heartbeat": ({"memberId": "m", "generationId": 1}, {}),
     "LeaveGroup": ({"members": []}, {"members": []}),
 }
-"""The fields that a member sends, and the fields of the answer beside an error."""
+"""The fields of a member's request, and the fields of the answer beside an error."""
 
 
 def timers(driver: ClassicDriver) -> dict[str, int]:
-    """The timers, and in how many milliseconds each runs out."""
+    """The timers, with the milliseconds until each runs out."""
     now_ms = driver.coordinator.clock.now_ms()
     return {
         f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in described(driver)
@@ -124,7 +125,7 @@ def test_c1_a_join_to_a_group_of_workers() -> None:
 
 
 def test_h5_a_consumer_that_does_not_join_is_refused() -> None:
-    """M1: a group is converted by who joins it alone."""
+    """M1: only a join converts a group."""
     driver = ClassicDriver()
     driver.stable("c1")
     body = {"groupId": "g", "memberId": "m", "memberEpoch": 1}
@@ -154,7 +155,7 @@ def test_o2_commits_and_fetches_say_what_they_are_refused_for() -> None:
 
 
 def test_c1_an_id_that_was_given_out_is_not_given_again() -> None:
-    """H1: not that of a member, and not one that is pending; a member's own is never drawn."""
+    """H1: neither that of a member, nor a pending one; a member's own is never drawn."""
     driver = ClassicDriver()
     (member,) = driver.stable("c1").values()
     pending = driver.known("c2")
@@ -188,7 +189,7 @@ def test_c1_answers_are_kept_until_they_are_taken() -> None:
 
 @pytest.mark.parametrize("timer", ["session", "join", "sync", "group"])
 def test_p3_a_timer_that_the_log_refuses_is_put_off(timer: str) -> None:
-    """The timer runs out later; nobody is answered before."""
+    """The timer runs out later; no request is answered before."""
     driver = ClassicDriver()
     members = driver.stable(*(("c1",) if timer == "session" else ("c1", "c2")))
     for client, name in members.items():
@@ -418,7 +419,7 @@ def test_p2_invalid_volatile_states(volatile: Json, sentence: str) -> None:
 
 
 def test_p2_without_a_clock_deadlines_count_from_0() -> None:
-    """A group that is not in the records is there, as it may have written nothing yet."""
+    """A group that is not in the records exists, as it may have written nothing yet."""
     driver = ClassicDriver()
     driver.known("c1")
     given = {"g": driver.group}

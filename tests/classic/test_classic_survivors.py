@@ -14,7 +14,7 @@ INCONSISTENT, UNKNOWN, FENCED = 23, 25, 82
 
 
 def static_pair() -> tuple[ClassicDriver, str, str]:
-    """Two static members, i1 (who leads) and i2, that are told of generation 1, and have not synced."""
+    """Two static members, i1 (the leader) and i2, that were told of generation 1, and have not synced."""
     driver = ClassicDriver()
     for number in (1, 2):
         assert driver.join(f"c{number}", instance=f"i{number}") is None
@@ -42,14 +42,14 @@ def answer(driver: ClassicDriver, api: str, body: Json) -> Json:
 
 
 def timers(driver: ClassicDriver) -> dict[str, int]:
-    """The timers, and in how many milliseconds each runs out."""
+    """The timers, with the milliseconds until each runs out."""
     now_ms = driver.clock.now_ms()
     armed = driver.group["timers"]
     return {f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in armed}
 
 
 def test_a_follower_that_returns_does_not_lead() -> None:
-    """S1, ReplaceStatic: the leader stays, and who returns gets its assignment as a follower."""
+    """S1, ReplaceStatic: the leader stays, and the returning member gets its assignment as a follower."""
     driver, first, _ = stable_pair()
     back = driver.join("c3", instance="i2")
     assert back is not None and not back["skipAssignment"]
@@ -84,7 +84,7 @@ def test_a_leaving_member_that_waits_to_sync_hears_of_it() -> None:
 
 
 def test_a_join_says_its_timeouts_anew() -> None:
-    """C1, JoinsWith: the rebalance is given the time that the member says at this join, so is its session."""
+    """C1, JoinsWith: the rebalance gets the time-out of this join, and so does its session."""
     driver = ClassicDriver()
     members = driver.stable("c1", "c2")
     driver.join("c1", members["c1"], rebalance_ms=90_000, session_ms=20_000)
@@ -112,7 +112,7 @@ def test_an_instance_id_that_nobody_has_cannot_leave() -> None:
 
 
 def test_a_group_that_is_not_there_has_no_members() -> None:
-    """C1: it is the group that a leave is refused for, and the member id that a join is, whatever it says."""
+    """C1: a leave is refused for its group, and a join for its member id, with any other fields."""
     driver = ClassicDriver()
     assert answer(driver, "LeaveGroup", {"members": [{"memberId": "m"}]})["errorCode"] == UNKNOWN
     response = driver.join("c", "m", protocols=())
@@ -132,7 +132,8 @@ def test_a_sync_of_another_kind(says: dict[str, Any], error: int) -> None:
 
 
 def test_commits_without_a_generation() -> None:
-    """O2: a generation below zero without a member id, and nothing else, is of who is no member."""
+    """O2: a generation below zero without a member id, and only that, belongs to a client that is no
+    member."""
     driver = ClassicDriver()
     driver.coordinator.upsert_topic("foo", FOO, 1)
 
@@ -164,7 +165,7 @@ def test_static_members_are_waited_for_again() -> None:
 
 
 def test_an_id_that_was_given_out_is_of_a_dynamic_member() -> None:
-    """C1, S1: who has an instance id is not given one, so nobody with that instance id is there."""
+    """C1, S1: a client with an instance id gets no new id, so no member with that instance id exists."""
     driver = ClassicDriver()
     response = driver.join("c1", driver.known("c1"), instance="i1")
     assert response is not None and response["errorCode"] == UNKNOWN
@@ -182,7 +183,7 @@ def test_a_member_that_takes_a_place_is_at_its_epoch() -> None:
 
 
 def test_a_barrier_without_members_leaves_nothing_behind() -> None:
-    """C1, BecomeEmpty: of the initial delay, and of who came during it."""
+    """C1, BecomeEmpty: neither the initial delay, nor its new members."""
     driver = ClassicDriver()
     members = [driver.known(client) for client in ("c1", "c2")]
     for member in members:
@@ -195,7 +196,7 @@ def test_a_barrier_without_members_leaves_nothing_behind() -> None:
 
 
 def test_a_static_leader_that_does_not_rejoin_leads_no_more() -> None:
-    """C1, NextGeneration: it stays, and the first of those that are told of the generation leads."""
+    """C1, NextGeneration: it stays, and the first member that is told of the generation leads."""
     driver, first, second = stable_pair()
     third = driver.known("c3")
     driver.join("c3", third)

@@ -46,7 +46,7 @@ ASSIGNMENTS = st.builds(Assignment, PARTITIONS, st.none() | st.binary(max_size=8
 FULL = Subscription(
     frozenset({"foo", "bar"}), b"\x01", frozenset({("foo", 1), ("foo", 0), ("bar", 2)}), 7, "r"
 )
-"""Says something in every field."""
+"""A message with a value in every field."""
 
 
 def of_version(subscription: Subscription, version: int) -> Subscription:

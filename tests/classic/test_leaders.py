@@ -21,7 +21,8 @@ NOTHING: frozenset[TopicPartition] = frozenset()
 
 @dataclass
 class Consumer:
-    """Eager ones give up everything as they rejoin, cooperative ones what they are not assigned (C3)."""
+    """A consumer: an eager one gives up everything at its rejoin, a cooperative one the partitions that it
+    loses (C3)."""
 
     name: str
     protocol: str
@@ -51,7 +52,7 @@ class Consumer:
 
 
 class World:
-    """A coordinator, its topics, and consumers that do what they can until nothing is left to do."""
+    """A coordinator, its topics, and consumers that act until nothing is left to do."""
 
     def __init__(self, protocol: str, *names: str) -> None:
         self.driver = ClassicDriver()
@@ -113,7 +114,7 @@ class World:
         return results
 
     def settle(self) -> None:
-        """Until everybody is stable in one generation and hears that nothing is to be done."""
+        """Run until all are stable in one generation and have nothing to do."""
         for _ in range(100):
             quiet = True
             for one in sorted(self.consumers.values(), key=lambda one: bool(one.leads)):
@@ -155,7 +156,7 @@ class World:
 
 
 def rebalancing(world: World, to_sync: bool, to_assign: bool = False) -> None:
-    """The leader rejoins; perhaps everyone else does, and waits for it to assign; perhaps it does."""
+    """The leader rejoins; in some cases all others do, and wait for its assignment; in some it assigns."""
     leader = world.leader
     others = [one for one in world.consumers.values() if one is not leader]
     leader.rejoin()

@@ -1,4 +1,4 @@
-"""Traces of classic groups on the coordinator: none of these seeded bugs goes unnoticed (C1, C2)."""
+"""Traces of classic groups on the coordinator: each of these seeded bugs is noticed (C1, C2)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 
 
 def _forgets(step: ClassicStep, request: Any, body: Any) -> None:
-    """A request that waits and is never answered."""
+    """A coordinator that forgets a waiting request, which is never answered."""
 
 
 def _keeps_all(step: ClassicStep) -> None:

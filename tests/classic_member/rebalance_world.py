@@ -1,6 +1,6 @@
-"""A group of consumers beside their coordinator, under a schedule: who sends, receives, loses, dies or is
-bounced, and when. After each event nobody owns what another member owns (C4). A JoinGroup that claims
-partitions says of which generation they are: the one in which the process was assigned them last (C3)."""
+"""A group of consumers beside their coordinator, under a schedule of sends, receptions, losses, deaths and
+bounces. After each event no member owns a partition that another owns (C4). A JoinGroup that claims
+partitions has their generation: the one in which the process was assigned them last (C3)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class World:
         self.failed: list[BaseException] = []
         self.heard = Heard()
         self.assigned: dict[str, int] = {}
-        """By process: the generation in which it was assigned something last."""
+        """By process: the generation of its last assignment with partitions."""
 
     @property
     def now_ms(self) -> int:
@@ -98,8 +98,8 @@ class World:
         self.settled()
 
     def settled(self) -> None:
-        """After an event: late answers are on their way, processes that failed are gone, and nobody in the
-        group owns what another in it owns."""
+        """Finish an event: late answers are sent, failed processes are gone, and no member of the group owns
+        a partition that another owns."""
         for one in self.coordinator.others.classic.take_completed():
             name = one["id"].split()[1]
             if name in self.consumers:
@@ -121,7 +121,7 @@ class World:
                 owners[one] = name
 
     def settle(self, within_ms: int = 120_000) -> None:
-        """Let everything run until the group is Stable, everyone is in it, and all is owned."""
+        """Let everything run until the group is Stable, with all members, and all partitions are owned."""
         end_ms = self.now_ms + within_ms
         while not self.converged():
             assert self.now_ms < end_ms, "the rebalances do not end"

@@ -1,5 +1,5 @@
-"""Replays a trace of spec/Cooperative.tla on members and a coordinator: what a process does, it does; what a
-coordinator answers, it answers; after each step all that they know is compared with the specification's."""
+"""A replay of a trace of spec/Cooperative.tla on members and a coordinator: processes and coordinator do the
+steps of the trace; after each step all their knowledge is compared with the specification's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ APIS = {"JoinGroup": "JoinGroup", "SyncGroup": "SyncGroup", "ClassicHeartbeat": 
 
 
 class Heard(Listener):
-    """Which callbacks ran since the last look, as the specification writes them."""
+    """The callbacks since the last look, in the specification's form."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -61,7 +61,7 @@ class Process:
 
 
 class Replay:
-    """`make` makes the member of a process: a test may give one that is wrong."""
+    """A replay; `make` makes the member of a process: a test may give a wrong one."""
 
     def __init__(self, trace: Trace, make: Callable[..., ClassicMember] = ClassicMember) -> None:
         self.states, self.make = trace.states, make
@@ -91,7 +91,7 @@ class Replay:
         member.subscribe(self.clients(index)[name]["subscription"], self.now_ms)
 
     def run(self) -> int:
-        """All steps; how many they are. AssertionError, with the step, for what differs."""
+        """Do all steps; their number. AssertionError, with the step, for a difference."""
         for index in range(1, len(self.states)):
             step = self.states[index]["step"]
             self.do(index, step["action"], step["member"], step)

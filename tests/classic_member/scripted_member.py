@@ -1,5 +1,5 @@
-"""One member of a classic group with a hand-written coordinator: what it sends is taken, what it is told is
-made up; and everything that happens is written down in order."""
+"""One member of a classic group with a hand-written coordinator: its requests are taken, its answers are made
+up, and all events are written down in order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def encoded(data: bytes) -> str:
 
 
 class ScriptedAssignor:
-    """Assigns what `result` says, and writes down when it is called."""
+    """An assignor that assigns `result`, and notes its calls."""
 
     def __init__(self, log: list[str], name: str, protocols: frozenset[RebalanceProtocol]) -> None:
         self.name, self.protocols, self._log = name, protocols, log
@@ -83,8 +83,8 @@ class ScriptedMember:
         self.member.topics_are({"foo": 4, "bar": 4}, self.now_ms)
 
     def run(self) -> None:
-        """The application polls, and the member sends what it has to, but for heartbeats. A request that is
-        due may need callbacks first."""
+        """Let the application poll, and the member send its requests, without heartbeats. A due request may
+        need callbacks first."""
         self.sent = None
         for _ in range(2):
             self._run_callbacks()
@@ -100,13 +100,14 @@ class ScriptedMember:
             self.member.callback_done(self.now_ms, error)
 
     def reply(self, **body: Any) -> None:
-        """The answer to what was sent; then what follows from it."""
+        """Answer the sent request; then the consequences."""
         assert self.sent is not None
         self.member.answered(self.sent.correlation, {"errorCode": 0, **body}, self.now_ms)
         self.run()
 
     def joined(self, leader: bool = False, owned: Mapping[str, str] | None = None) -> None:
-        """The member's JoinGroup is answered: the member is "m", and leads who owns what, itself included."""
+        """Answer the member's JoinGroup: the member is "m", and leads members with these partitions, itself
+        included."""
         assert self.sent is not None and self.sent.api == "JoinGroup"
         self.generation += 1
         members = [
@@ -137,7 +138,7 @@ class ScriptedMember:
         self.member.answered(self.sent.correlation, {"errorCode": 0, "assignment": assignment}, self.now_ms)
 
     def heartbeat(self, error: int) -> None:
-        """The member's next heartbeat is answered; what follows is in the log, not the heartbeat."""
+        """Answer the member's next heartbeat; the consequences are in the log, not the heartbeat."""
         due_ms = self.member.next_deadline_ms()
         assert due_ms is not None
         self.now_ms = due_ms
@@ -146,7 +147,7 @@ class ScriptedMember:
         self.reply(errorCode=error)
 
     def heartbeat_before_callbacks(self, error: int) -> None:
-        """A heartbeat is answered that is due while callbacks wait for the application to poll."""
+        """Answer a heartbeat that is due while callbacks wait for the application to poll."""
         self.now_ms += 10_000
         self.sent = self.member.take_request(self.now_ms)
         assert self.sent is not None and self.sent.api == "Heartbeat"
@@ -168,7 +169,7 @@ def subscribed(owned: str) -> Subscription:
 
 
 def described(request: Request) -> str:
-    """A request in the log: a JoinGroup with what is claimed, a SyncGroup with what is assigned."""
+    """A request in the log: a JoinGroup with its claims, a SyncGroup with its assignments."""
     if request.api == "JoinGroup":
         subscription = read_subscription(base64.b64decode(request.body["protocols"][0]["metadata"]))
         return f"JoinGroup {named(subscription.owned)}".strip()

@@ -1,4 +1,4 @@
-"""C5, C6: what a leader's assignor says to members beside their partitions, and what an assignor is told.
+"""C5, C6: the data of a leader's assignor for members beside their partitions, and an assignor's input.
 
 CSA: "The protocol supports custom data in both the subscription and assignment as a generic array of bytes".
 KIP-429: `onAssignment(Assignment assignment, ConsumerGroupMetadata metadata)`.
@@ -21,7 +21,7 @@ BOTH = frozenset({("foo", 0), ("foo", 1)})
 
 
 class Talking:
-    """Everything to the first member, with a word for each; it notes what it is told."""
+    """An assignor that gives everything to the first member, with a word for each; it notes its calls."""
 
     name = "talking"
     protocols = frozenset(RebalanceProtocol)

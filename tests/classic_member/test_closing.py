@@ -1,5 +1,5 @@
-"""A classic member that closes, whatever it is doing: what it had is revoked once, and is let go before the
-coordinator hears of it (C6; real bugs 29 and 97)."""
+"""A classic member that closes at any moment: its partitions are revoked once, and released before the
+coordinator knows (C6; real bugs 29 and 97)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_partitions_that_are_being_revoked_are_revoked_once(
 
 
 def test_29_a_static_member_does_not_leave_and_keeps_its_member_id() -> None:
-    """S1: who subscribes again is the same member, and is not fenced by itself."""
+    """S1: a process that subscribes again is the same member, and is not fenced by itself."""
     script = ScriptedMember(COOPERATIVE, instance_id="i").stable("foo-0")
     assert closed(script) == ["revoked foo-0"]
     script.member.subscribe({"foo"}, script.now_ms)

@@ -1,5 +1,5 @@
-"""From what is intended to what is handed out (C3), and the leader's check of it (C4); which rebalance
-protocol several assignors have in common (C8)."""
+"""From the intended assignment to the handed out one (C3), and the leader's check of it (C4); the common
+rebalance protocol of several assignors (C8)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STICKY, RANGE = ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"]
 
 
 def claims(**owned: str) -> dict[str, GroupMember]:
-    """Member -> what it claims, "@2" behind it for the generation, else 1."""
+    """Member -> its claims, "@2" behind one for the generation, else 1."""
     results = {}
     for name, text in owned.items():
         what, _, generation = text.partition("@")
@@ -35,7 +35,7 @@ def claims(**owned: str) -> dict[str, GroupMember]:
     return results
 
 
-# What members claim, what is intended, what is handed out.
+# The claims of members, the intended assignment, the handed out one.
 TABLE: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
     "maybe-revoking, and the owner stays": (
         {"a": "foo-0", "b": ""},
@@ -87,8 +87,9 @@ PARTITIONS = [("foo", index) for index in range(4)]
     st.lists(st.sampled_from("abc-"), min_size=4, max_size=4), st.lists(st.sampled_from("abc"), min_size=4)
 )
 def test_handed_out_assignments_are_consistent_and_end(owners: list[str], targets: list[str]) -> None:
-    """For any owned and intended partitions: nobody gets what another owns, nobody loses what was meant for
-    it; and when what moves has been revoked, the second round hands out all that is intended."""
+    """For any owned and intended partitions: no member gets a partition that another owns, none loses one
+    that was intended for it; and when the moving partitions have been revoked, the second round hands out the
+    intended assignment."""
     content = {
         name: owns(one for one, owner in zip(PARTITIONS, owners, strict=True) if owner == name)
         for name in "abc"
@@ -128,7 +129,7 @@ def test_the_check_says_who_owns_what() -> None:
 
 
 def test_a_leader_whose_assignor_hands_out_what_is_owned_ends() -> None:
-    """C4: before anybody hears of the assignment."""
+    """C4: before any member knows the assignment."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.assignor.result = {"m": parts(""), "n": parts("foo-0")}
@@ -139,7 +140,7 @@ def test_a_leader_whose_assignor_hands_out_what_is_owned_ends() -> None:
 
 
 def test_a_leader_that_cannot_assign_keeps_all_and_joins_again() -> None:
-    """C2: and the application hears of it."""
+    """C2: and the application gets the error."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.assignor.error = RuntimeError("no idea")

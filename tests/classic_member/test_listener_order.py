@@ -20,7 +20,7 @@ from coordinator import Coordinator
 from coordinator.members.classic import ClassicConsumer, Phase
 from coordinator.members.consumer import Listener, MemberError
 
-# What happens to a member at rest with foo-0 and foo-1, and the log of it: an error of a heartbeat, "join" or
+# The events of a member at rest with foo-0 and foo-1, and their log: an error of a heartbeat, "join" or
 # "lead" for the answer to a JoinGroup, "= ..." for an assignment.
 Told = list[int | str]
 TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
@@ -119,7 +119,7 @@ TABLE: dict[str, tuple[frozenset[int], Told, list[str]]] = {
 
 
 def tell(script: ScriptedMember, answer: Told) -> None:
-    """Everything that happens."""
+    """Make all events happen."""
     for event in answer:
         assert script.sent is not None or isinstance(event, int)
         if event in ("join", "lead"):
@@ -149,8 +149,8 @@ def test_first_join_runs_no_callback() -> None:
         assert script.log == ["user data", "JoinGroup"]
 
 
-# The number of partitions of each topic; what is subscribed to; the callbacks of a cooperative and of an
-# eager member with bar-0, foo-0 and foo-3 as it rejoins, and what the cooperative one claims.
+# The number of partitions of each topic; the subscription; the callbacks of a cooperative and of an eager
+# member with bar-0, foo-0 and foo-3 at the rejoin, and the claims of the cooperative one.
 CHANGES: dict[str, tuple[dict[str, int], set[str], list[str], list[str], str]] = {
     "not subscribed to any more": (
         {"foo": 4, "bar": 4},
@@ -216,8 +216,8 @@ def test_unsubscribed_partitions_are_revoked_before_the_join_group() -> None:
 
 
 def test_gone_partitions_are_lost_as_the_member_rejoins_and_not_before() -> None:
-    """1b is about a JoinGroup: who gave something up and did not rejoin would leave it to nobody, were the
-    topic made again."""
+    """1b is about a JoinGroup: a member that gave something up and did not rejoin would leave it without an
+    owner, if the topic were made again."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.member.topics_are({}, 0)
     script.run()
@@ -309,7 +309,7 @@ def test_a_cooperative_member_fetches_on_during_a_rebalance() -> None:
 
 
 def test_a_refused_protocol_ends_the_member() -> None:
-    """C4: and it says what to do."""
+    """C4: with a sentence that names the way out."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     script.heartbeat(REBALANCE)
     script.reply(errorCode=INCONSISTENT)
@@ -322,7 +322,7 @@ def test_a_refused_protocol_ends_the_member() -> None:
 
 @pytest.mark.parametrize(("error", "kept"), [(ILLEGAL_GENERATION, True), (UNKNOWN, False)])
 def test_153_who_missed_a_generation_keeps_its_member_id(error: int, kept: bool) -> None:
-    """C1: with another one it would leave an orphan in the group (github.com/dpkp/kafka-python/pull/3017)."""
+    """C1: with another id it would leave an orphan in the group (github.com/dpkp/kafka-python/pull/3017)."""
     script = ScriptedMember(COOPERATIVE).stable("foo-0")
     before = script.member.member_id
     script.heartbeat(error)
@@ -332,7 +332,7 @@ def test_153_who_missed_a_generation_keeps_its_member_id(error: int, kept: bool)
 
 
 class Revoking(Listener):
-    """An application of old: it knows of no lost partitions."""
+    """An old application, without on_partitions_lost."""
 
     def __init__(self) -> None:
         self.revoked: list[str] = []
@@ -343,7 +343,7 @@ class Revoking(Listener):
 
 
 def test_lost_partitions_are_revoked_by_default() -> None:
-    """C8; and poll raises what the callback did (C6)."""
+    """C8; and poll raises the exception of the callback (C6)."""
     script, listener = ScriptedMember(COOPERATIVE).stable("foo-0"), Revoking()
     consumer = ClassicConsumer(script.member, Coordinator(), "c", listener)
     script.now_ms = 10_000

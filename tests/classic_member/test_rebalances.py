@@ -1,5 +1,5 @@
-"""Groups of eager and cooperative members beside a coordinator: what moves, what stays, and upgrades under
-schedules of failures (C3, C4)."""
+"""Groups of eager and cooperative members beside a coordinator: the moving partitions, the staying ones, and
+upgrades under schedules of failures (C3, C4)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def stable(**configs: str) -> World:
     ("config", "generations", "kept"), [("new", 2, {"a": 2, "b": 0}), ("old", 1, {"a": 0, "b": 0})]
 )
 def test_document_example_a_member_joins(config: str, generations: int, kept: dict[str, int]) -> None:
-    """KIP-429: the member that was there revokes what moves, once, and keeps the rest all the time; it takes
-    two rebalances. An eager one revokes all, and is given some of it again."""
+    """KIP-429: the old member revokes the moving partitions, once, and keeps the rest all the time; this
+    takes two rebalances. An eager member revokes all, and gets some again."""
     world = stable(a=config)
     group = world.coordinator.others.classic.groups["g"]
     world.configs["b"] = config
@@ -60,7 +60,7 @@ def test_only_what_moves_is_revoked() -> None:
 
 
 def test_partitions_of_a_member_that_left_go_to_others_at_once() -> None:
-    """Ready to migrate: one rebalance, and nobody revokes anything."""
+    """Ready to migrate: one rebalance, and no member revokes anything."""
     world = stable(a="new", b="new")
     generation = world.coordinator.others.classic.groups["g"].generation
     world.leave("b")
@@ -73,7 +73,7 @@ def test_partitions_of_a_member_that_left_go_to_others_at_once() -> None:
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_the_two_rolling_bounces(killed: bool) -> None:
-    """Nobody is refused, whether processes leave or are killed, as each bounce waits for the group."""
+    """No process is refused, whether processes leave or are killed, as each bounce waits for the group."""
     world = stable(a="old", b="old", c="old")
     for config in ("both", "new"):
         for name in ("a", "b", "c"):
@@ -89,7 +89,8 @@ def test_the_two_rolling_bounces(killed: bool) -> None:
 
 
 def test_a_single_bounce_is_refused_with_a_reason() -> None:
-    """C4: nobody owns twice, the others go on, and the application of the bounced process hears why."""
+    """C4: no partition is owned twice, the others go on, and the application of the bounced process gets the
+    reason."""
     world = stable(a="old", b="old")
     world.leave("b")
     world.configs["b"] = "new"
@@ -112,7 +113,7 @@ def test_the_second_bounce_before_the_first_is_complete_is_refused() -> None:
 
 
 def refused_as(world: World, name: str, config: str) -> bool:
-    """Is a process refused for its assignors when it starts with that configuration now?"""
+    """Tell if a process is refused for its assignors when it starts with that configuration now."""
     world.configs[name] = config
     world.start(name)
     world.turn(name)
@@ -121,8 +122,8 @@ def refused_as(world: World, name: str, config: str) -> bool:
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_hazard_a_killed_process_of_old(waits: bool) -> None:
-    """MCUpgradeEarly: all processes have had their first bounce, but one of old that was killed is in the
-    group until its session ends."""
+    """MCUpgradeEarly: all processes have had their first bounce, but a killed old one is in the group until
+    its session ends."""
     world = stable(a="old", b="old")
     world.kill("b")
     world.configs["b"] = "both"
@@ -138,7 +139,7 @@ def test_hazard_a_killed_process_of_old(waits: bool) -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_hazard_a_new_coordinator_knows_one_assignor_of_each(fails: bool) -> None:
-    """MCUpgradeFailOver: the log has no more; so where bounced processes are alone in the group, one that is
+    """MCUpgradeFailOver: the log has no more; so where only bounced processes are in the group, one that is
     not bounced yet is refused until they rejoin."""
     world = stable(a="both")
     if fails:
@@ -155,8 +156,8 @@ EVENTS = ["send", "receive", "turn", "lose", "kill", "leave", "bounce", "fail ov
     st.lists(st.tuples(st.sampled_from(EVENTS), st.sampled_from("abc")), max_size=60),
 )
 def test_any_schedule_of_bounces_and_failures(config: str, schedule: list[tuple[str, str]]) -> None:
-    """C4: no double ownership after any event, whoever is bounced when; whoever fails has been refused for
-    its assignors; and with everyone on one configuration the rebalances end (C3)."""
+    """C4: no double ownership after any event, with any bounces; a failed process was refused for its
+    assignors; and with one configuration for all the rebalances end (C3)."""
     world = World(dict.fromkeys("abc", config))
     for name in "abc":
         world.start(name)
@@ -178,7 +179,7 @@ def test_any_schedule_of_bounces_and_failures(config: str, schedule: list[tuple[
 
 
 def happens(world: World, event: str, name: str) -> None:
-    """One event; what needs a process that is up does nothing without one."""
+    """Do one event; an event of a process that is not up does nothing."""
     if event == "fail over":
         world.fail_over()
     elif event in ("time", "much time"):

@@ -1,5 +1,5 @@
-"""Traces of cooperative members, and of upgrades, on the members and the coordinator: no difference, and none
-of these seeded bugs goes unnoticed (C3, C4)."""
+"""Traces of cooperative members, and of upgrades, on the members and the coordinator: no difference, and each
+of these seeded bugs is noticed (C3, C4)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_members_and_coordinator_do_as_specified(name: str) -> None:
 
 
 class RevokesAll(ClassicMember):
-    """Eager, whatever its assignors say: "revoking all under cooperative"."""
+    """A member that is eager with any assignors: "revoking all under cooperative"."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -41,7 +41,7 @@ class RevokesAll(ClassicMember):
 
 
 class KeepsAll(ClassicMember):
-    """Cooperative, whatever its assignors say: what a bounce too early, or old byte code, would do."""
+    """A member that is cooperative with any assignors, as after a bounce too early, or with old code."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -49,7 +49,7 @@ class KeepsAll(ClassicMember):
 
 
 class StaysBehind(ClassicMember):
-    """Revokes, and does not rejoin: what it gave up is nobody's."""
+    """A member that revokes, and does not rejoin: its partitions have no owner."""
 
     def _rejoin(self, now_ms: int) -> None:
         if self._callbacks.idle:
@@ -57,14 +57,14 @@ class StaysBehind(ClassicMember):
 
 
 class TriesAgain(ClassicMember):
-    """Refused for its assignors, it goes on."""
+    """A member that goes on when it is refused for its assignors."""
 
     def _end(self, error: Exception, now_ms: int) -> None:
         self._lost(0, now_ms)
 
 
 class TrustsWhatItHad(ClassicMember):
-    """Removed, it goes on with what it owned: owned partitions of an old generation."""
+    """A removed member that keeps its partitions: owned partitions of an old generation."""
 
     def _out(self) -> None:
         self._start_anew()
@@ -82,12 +82,12 @@ def test_a_wrong_member_is_noticed(wrong: type[ClassicMember]) -> None:
 
 
 def _at_once(intended: Any, subscriptions: Any) -> Any:
-    """Assigned before the owner has revoked."""
+    """An assignor that assigns partitions before their owner has revoked them."""
     return intended
 
 
 def _assigned_first(self: callbacks.Callbacks, new: Any, whole: Any, assignor: Any, generation: int) -> None:
-    """on_partitions_assigned before what is revoked."""
+    """A member that calls on_partitions_assigned before it revokes."""
     ASSIGN(self, new, whole, assignor, generation)
     self._waiting.rotate(1)
 
@@ -103,7 +103,7 @@ def test_callbacks_in_another_order_are_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 def a_member_joins() -> World:
-    """A cooperative member with everything; then another one, which hears of its assignment first."""
+    """A cooperative member with everything; then another one, which gets its assignment first."""
     world = World({"a": "new", "b": "new"})
     world.assignors = lambda config: [TwoPhases(ASSIGNORS["range"], "range")]
     world.start("a")
@@ -120,7 +120,7 @@ def a_member_joins() -> World:
 
 
 def test_handing_out_at_once_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the leader's own check; and where that is gone, too, two own one partition."""
+    """The leader's own check notices; and without that check, two members own one partition."""
     monkeypatch.setattr(handout, "hand_out", _at_once)
     failed = a_member_joins().failed
     assert failed and all(isinstance(error, handout.InconsistentAssignment) for error in failed)
@@ -130,8 +130,8 @@ def test_handing_out_at_once_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_one_name_for_eager_and_cooperative_is_noticed() -> None:
-    """MCUpgradeOneName: nobody is refused, an old leader hears no claims, and hands out what a bounced member
-    keeps. With another name the same bounce is refused."""
+    """MCUpgradeOneName: no process is refused, an old leader reads no claims, and hands out partitions that a
+    bounced member keeps. With another name the same bounce is refused."""
     new = TwoPhases(ASSIGNORS["range"], "range")
     world = World({"a": "old", "b": "new", "c": "new"})
     world.assignors = lambda config: [ASSIGNORS["range"] if config == "old" else new]
@@ -155,7 +155,7 @@ def test_a_coordinator_that_lets_everyone_in_is_noticed(monkeypatch: pytest.Monk
 
 
 def test_a_claim_of_an_older_generation_that_is_trusted_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real clients shipped this: who claims first wins, whatever the generation; see test_handout.py."""
+    """Real clients shipped this: the first claim wins, in any generation; see test_handout.py."""
     claimed = claims(a="foo-0@1", b="foo-0@2")
     assert handout.hand_out({"a": parts("foo-0"), "b": parts("")}, claimed) == {
         "a": parts(""),

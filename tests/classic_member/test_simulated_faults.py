@@ -93,8 +93,7 @@ def test_a_commit_that_a_rebalance_overtakes_is_refused_and_not_sent_again(error
 
 @pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE])
 def test_a_loss_is_reported_even_as_the_member_closes(protocols: Any) -> None:
-    """The member is removed, and the application closes it before it polls again: nothing else would say that
-    the partitions have ended."""
+    """The application gets the error: else nothing would report that the partitions have ended."""
     scripted = ScriptedMember(protocols).stable("foo-0 foo-1")
     scripted.now_ms += 10_000
     heartbeat = scripted.member.take_request(scripted.now_ms)
@@ -121,7 +120,7 @@ def test_a_subscription_that_changes_before_the_assignment_is_refused_is_not_cla
 
 @pytest.mark.parametrize("leads", [True, False])
 def test_a_leader_rejoins_for_topics_that_changed_after_it_assigned(leads: bool) -> None:
-    """The topics change while the SyncGroup is under way: nobody else would look at them (C2)."""
+    """The topics change while the SyncGroup is in flight: no other member would notice (C2)."""
     scripted = ScriptedMember(COOPERATIVE)
     scripted.member.subscribe({"foo", "bar"}, scripted.now_ms)
     scripted.run()

@@ -1,4 +1,4 @@
-"""Drives one group of a coordinator whose targets its members compute."""
+"""A driver of one group of a coordinator whose members compute its targets."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ MOST = 20
 
 members = st.sampled_from(MEMBERS)
 mostly_chosen = st.sampled_from((*MEMBERS, *[""] * 8))
-"""A member, or whoever computes ("")."""
+"""A member, or the computing one ("")."""
 offers = st.sampled_from((*OFFERS, *[[WIDE]] * 30))
 
 
 class ClientMachine(RuleBasedStateMachine):
-    """After every step: one computes exactly if it must (A5), nothing is held twice (R7), and the log gives
-    the same state back (P2, P3)."""
+    """The state machine. After every step: a member computes exactly if one must (A5), no partition is held
+    twice (R7), and the log restores the state (P2, P3)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class ClientMachine(RuleBasedStateMachine):
     def installs(
         self, member: str, data: st.DataObject, wrong: tuple[str, ...], error: int, late: bool
     ) -> None:
-        """The last preparation, of any member, is installed for its members, for none or for others."""
+        """Install the last preparation, of any member, for its members, for none or for others."""
         base, chosen = self.in_flight(), self.group.chosen()
         member = member or chosen
         last = self.prepared or {"groupEpoch": 2, "members": [], "topics": []}
@@ -132,7 +132,7 @@ class ClientMachine(RuleBasedStateMachine):
         error=st.sampled_from((0, 1)),
     )
     def the_chosen_one_computes(self, data: st.DataObject, other: str, between: str, error: int) -> None:
-        """A6: whatever becomes of the group meanwhile."""
+        """A6: with any change of the group meanwhile."""
         chosen = self.group.chosen()
         self.prepares(chosen)
         if between == "grow" and self.partitions < MOST:
@@ -146,7 +146,7 @@ class ClientMachine(RuleBasedStateMachine):
             self.installs(chosen, data, (), error, False)
 
     def installed(self, base: Json, given: dict[tuple[str, int], str], error: int, before: Json) -> None:
-        """A6, A7: of the epoch that was prepared; as it was given, or where the assignor failed as it was."""
+        """A6, A7: with the prepared epoch; as given, or unchanged where the assignor failed."""
         after = self.state()
         assert after["assignmentEpoch"] == base["groupEpoch"]
         for one in after["members"]:
@@ -227,7 +227,7 @@ class ClientMachine(RuleBasedStateMachine):
         assert loaded(self.group.coordinator, self.partitions).describe("g") == state
 
     def teardown(self) -> None:
-        """R8: those that are there do what they are told, but for the first that is chosen, which is dead."""
+        """R8: the remaining members do as they are told, except the first chosen one, which is dead."""
         dead: set[str] = set()
         for _ in range(40):
             chosen = self.group.chosen()
@@ -258,7 +258,7 @@ class ClientMachine(RuleBasedStateMachine):
 
 
 def loaded(source: Coordinator, partitions: int) -> Coordinator:
-    """Another coordinator, of the records of the first and of what is in none."""
+    """Another coordinator, from the records of the first and the state that none has."""
     other = Coordinator(clock=SimulatedClock())
     topics: list[Any] = [{"name": "foo", "id": FOO, "partitions": partitions}]
     other.load(source.records(), topics, source.volatile())

@@ -1,5 +1,5 @@
-"""Client-side assignors: who is chosen, what is installed, and what each mistake is told
-(A1, A5, A6, A7, A8, A9, A10)."""
+"""Client-side assignors: the chosen member, the installed target, and the answer to each mistake (A1, A5, A6,
+A7, A8, A9, A10)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a8_the_kips_example_a_must_be_selected() -> None:
 
 
 def test_a8_versions_of_who_was_away_do_not_count_against_its_successor() -> None:
-    """S1: the place is one member's, before and after."""
+    """S1: the place belongs to one member, before and after."""
     g = ClientGroup()
     g.join("m1", offer("x", 0, 1), instanceId="i1")
     g.beat("m1", -2, instanceId="i1")
@@ -242,7 +242,7 @@ def test_a5_the_time_starts_once_with_the_response_to_the_chosen_member() -> Non
     assert timers["computation"] == 300_000
     assert g.coordinator.advance(29_999) == []
     assert g.coordinator.advance(1) == [{"timer": "computation", "group": "g", "member": "m1"}]
-    assert g.chosen() == "m1"  # there is nobody else
+    assert g.chosen() == "m1"  # there is no other member
 
 
 def test_a5_the_next_member_has_its_own_time_when_the_first_goes() -> None:
@@ -302,7 +302,7 @@ def test_fields_outside_the_schema_are_bad_input(body: dict[str, Any]) -> None:
 
 
 def test_h3_assignors_of_one_side_take_the_place_of_those_of_the_other() -> None:
-    """H3: a member has assignors of one side, those of its last request that gave any."""
+    """H3: a member has the assignors of one side, from its last request with any."""
     g = ClientGroup()
 
     def sides() -> tuple[str | None, list[str]]:
@@ -325,7 +325,8 @@ def test_h3_assignors_of_one_side_take_the_place_of_those_of_the_other() -> None
 
 
 def test_h3_a_return_with_offers_forgets_the_server_side_assignor_of_its_place() -> None:
-    """S1, H3: what a returning member leaves out is that of its place, but for the other side."""
+    """S1, H3: a field that a returning member leaves out keeps the place's value, except for the other side's
+    assignors."""
     g = ClientGroup()
     g.join("m1", instanceId="i1", serverAssignor="range")
     g.beat("m1", -2, instanceId="i1")

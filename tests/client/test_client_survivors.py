@@ -33,7 +33,7 @@ def second_of_three() -> ClientGroup:
 
 
 def loaded(source: Coordinator, computation: Json) -> ClientGroup:
-    """Another coordinator, with a clock of its own, of the records of the first and such a computation."""
+    """Another coordinator, with a clock of its own, from the records of the first and such a computation."""
     other = ClientGroup(clock=Later())
     volatile = source.volatile()
     volatile["groups"]["g"]["computation"] = computation
@@ -83,7 +83,7 @@ def test_p2_invalid_computations(change: dict[str, Any], sentence: str) -> None:
 
 
 def test_a5_a_member_that_timed_out_and_joins_again_is_new() -> None:
-    """Late ones are skipped as long as they are members, not their ids."""
+    """Late members are skipped while they are members; their ids are not."""
     g = second_of_three()
     g.beat("m1", -1)
     g.join("m1", offer())
@@ -92,7 +92,7 @@ def test_a5_a_member_that_timed_out_and_joins_again_is_new() -> None:
 
 
 def test_e2_a_target_that_a_member_computed_counts_for_the_interval() -> None:
-    """TargetMayLag: the coordinator does not compute the next one at once, when nobody offers to."""
+    """TargetMayLag: the coordinator does not compute the next one at once, when no member offers to."""
     dialect = dataclasses.replace(Dialect(), TargetMayLag=True)
     g = ClientGroup(dialect=dialect).prepared("m1")
     g.install("m1", 2, part("m1", 0, 1))
@@ -181,7 +181,7 @@ def test_a8_versions_beside_the_others_on_either_side(versions: tuple[int, int])
 def test_a6_a_member_that_prepared_continues_though_it_could_not_be_chosen_now(
     prepares: bool, chosen: str
 ) -> None:
-    """A8: m2 reads versions that m1 does not; who has not prepared would be given metadata of these."""
+    """A8: m2 reads versions that m1 does not; a member that has not prepared would get metadata of these."""
     g = ClientGroup()
     g.join("m1", offer("x", 0, 2))
     if prepares:

@@ -22,7 +22,8 @@ from coordinator.members.consumer.types import GroupMetadata, Partitions, Settin
 
 
 class Heaviest:
-    """All to the member whose metadata has the largest weight: what no server-side assignor could know."""
+    """An assignor that gives all to the member whose metadata has the largest weight, which no server-side
+    assignor could know."""
 
     name = "heaviest"
     minimum_version = 0

@@ -1,4 +1,4 @@
-"""A group whose members compute, under whatever may happen to it (A5, A6, A7, A9, R7, R8, P2, P3).
+"""A group whose members compute, under random events (A5, A6, A7, A9, R7, R8, P2, P3).
 
 `make test` always draws the same examples; CONFORM_EXAMPLES=10000 draws so many random ones.
 """

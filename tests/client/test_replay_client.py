@@ -1,4 +1,4 @@
-"""Traces of client-side assignors on the coordinator: none of these seeded bugs goes unnoticed (A5-A10)."""
+"""Traces of client-side assignors on the coordinator: each of these seeded bugs is noticed (A5-A10)."""
 
 from __future__ import annotations
 

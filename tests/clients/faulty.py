@@ -138,7 +138,7 @@ class RejoinsAsAnother(Member):
 
 @caught_by("RejoinsWhenRemoved")
 class ContinuesWhenFenced(Member):
-    """Takes FENCED_MEMBER_EPOCH for an error that passes."""
+    """A client that takes FENCED_MEMBER_EPOCH for a retriable error."""
 
     def _heartbeat_answered(self, body: Mapping[str, Any], now_ms: int) -> None:
         if body["errorCode"] == codes.FENCED_MEMBER_EPOCH:
@@ -157,7 +157,7 @@ class StuckWhenRemoved(Member):
 
 @caught_by("LosesAllWhenRemoved")
 class RevokesWhenRemoved(Member):
-    """Revokes what is lost."""
+    """A client that revokes lost partitions."""
 
     def next_callback(self, now_ms: int) -> Callback | None:
         callback = super().next_callback(now_ms)
@@ -168,7 +168,7 @@ class RevokesWhenRemoved(Member):
 
 @caught_by("LosesAllWhenRemoved")
 class ForgetsWhenRemoved(Member):
-    """Joins again and never tells the application that its partitions are gone."""
+    """A client that joins again and never tells the application that its partitions are gone."""
 
     def _abandon(self) -> None:
         super()._abandon()
@@ -208,8 +208,8 @@ class StaysWithTheCoordinator(Member):
 
 @caught_by("UsesExactlyAssigned")
 class DropsWhatItDoesNotKnow(Member):
-    """Reports partitions that its metadata does not have yet, and never gives them to the application
-    (kgo 9b92299f)."""
+    """A client that reports partitions that its metadata does not have yet, and never gives them to the
+    application (kgo 9b92299f)."""
 
     _dropped = NOTHING
 
@@ -289,7 +289,7 @@ class HidesFatalErrors(Member):
 
 @caught_by("FatalErrorsAreShown")
 class TriesAgainAfterFatal(Member):
-    """Takes UNRELEASED_INSTANCE_ID for an error that passes, and never says so."""
+    """A client that takes UNRELEASED_INSTANCE_ID for a retriable error, and never reports it."""
 
     def _heartbeat_answered(self, body: Mapping[str, Any], now_ms: int) -> None:
         if body["errorCode"] == codes.UNRELEASED_INSTANCE_ID:
@@ -326,7 +326,7 @@ class FetchesOffsetsWithAnotherEpoch(Member):
 
 @caught_by("RetriesStaleCommitLater")
 class RetriesStaleCommitAtOnce(Member):
-    """Retries with the epoch that was stale (kgo 6f5471d4)."""
+    """A client that retries with the stale epoch (kgo 6f5471d4)."""
 
     def _wait_for_heartbeat(self, now_ms: int) -> None:
         self._due_ms = now_ms + 1_000
@@ -368,7 +368,7 @@ class _Uncommitted(Ownership):
 
 @caught_by("CommitsBeforeItAcknowledges")
 class RevokesWithoutCommit(Member):
-    """Gives partitions up before it commits what it has read."""
+    """A client that gives partitions up before it commits its positions."""
 
     def __init__(self, settings: Settings, member_id: str = "") -> None:
         super().__init__(settings, member_id)
@@ -386,7 +386,8 @@ class TellsAssignmentsTwice(Member):
 
 @caught_by("OneHeartbeatInFlight")
 class SendsTwice(Member):
-    """Sends another heartbeat while one is in flight, as soon as the application asks for something."""
+    """A client that sends another heartbeat while one is in flight, as soon as the application makes a
+    call."""
 
     def poll(self, now_ms: int) -> None:
         super().poll(now_ms)

@@ -53,8 +53,8 @@ def hashes() -> dict[str, str]:
 
 
 def counted(results: Iterable[tuple[int, Judged]]) -> dict[str, Any]:
-    """The number of schedules, and how often each rule had something to judge. ConformError (exit 11) for
-    a rule that is broken."""
+    """The number of schedules, and the number of times that each rule had something to judge. ConformError
+    (exit 11) for a broken rule."""
     counts: Counter[str] = Counter()
     schedules = 0
     for seed, judged in results:

@@ -80,7 +80,7 @@ def agents() -> Any:
 
 def test_librdkafka_waits_in_its_callback_until_it_is_released(agents: Any) -> None:
     """While `revoked` is running in the first of two consumers, its heartbeats go on, and none of them leaves
-    out a partition; after the release the second one is given what was revoked."""
+    out a partition; after the release the second one gets the revoked partitions."""
     heartbeats, start = agents
     first: Agent = start("librdkafka.py")
     assert first.until("assigned")["partitions"] == ["foo-0", "foo-1"]

@@ -56,7 +56,7 @@ def test_franz_go(franzgo: list[str]) -> None:
     assert "RejoinsWhenRemoved" in removed.broken()
     assert "RepeatsStaleCommit" in stale.broken()
     assert "FatalErrorsAreShown" in unreleased.broken()
-    known = {"ReportsAfterAssigned"}  # after a request that was lost or refused, as docs/findings.md has it
+    known = {"ReportsAfterAssigned"}  # after a request that was lost or refused, by docs/findings.md
     assert [judged.broken() - TIMES - known for judged in others] == [set()] * len(others)
 
 

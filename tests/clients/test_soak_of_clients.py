@@ -1,4 +1,4 @@
-"""The evidence of many schedules: what it says, and that it does not outlive the code."""
+"""The evidence of many schedules: its content, and its end when the code changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents of clients that lack something say so, and rules that need it are left out, by name."""
+"""Agents of clients that lack an ability declare that, and rules that need it are left out, by name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from harness.clients.timeline import ABILITIES, CALLBACKS, Setup
 
 
 def saying(uses: list[str], faulty: str = "") -> list[str]:
-    """The kit's own agent, after a first line that says what its client has."""
+    """The kit's own agent, after a first line with its client's abilities."""
     line = json.dumps({"event": "uses", "uses": uses})
     agent = shlex.join([*MEMBER, *([faulty] if faulty else [])])
     return ["sh", "-c", f"echo {shlex.quote(line)}; exec {agent}"]
 
 
 def test_rules_that_need_callbacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that acknowledges too early is caught, unless its agent says that it has no callbacks."""
+    """A client that acknowledges too early is caught, unless its agent declares that it has no callbacks."""
     steps = [*JOINED, {"do": "ghost", "who": "G1"}, WAIT]
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/clients"))
     faulty = "faulty:AcknowledgesAtOnce"

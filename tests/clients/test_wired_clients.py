@@ -1,4 +1,4 @@
-"""Clients over sockets: the reference conforms, faulty ones are caught, librdkafka breaks what is known."""
+"""Clients over sockets: the reference conforms, faulty ones are caught, librdkafka breaks the known rules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_faulty_members_are_caught_over_sockets(monkeypatch: pytest.MonkeyPatch)
 
 def test_librdkafka_breaks_no_rules_but_the_known_ones() -> None:
     """After COORDINATOR_LOAD_IN_PROGRESS the same heartbeat is sent again, without the subscription (H7); a
-    stale commit is not repeated (O4); what is lost is fetched if its offsets arrive late (K2).
+    stale commit is not repeated (O4); a lost partition is fetched if its offsets arrive late (K2).
     UNRELEASED_INSTANCE_ID reaches the application."""
     loading, stale, fetches, fatal = played(
         (LIBRDKAFKA, Setup(), LOADING),
@@ -114,13 +114,13 @@ async def at_a_port_that_is_taken() -> tuple[int, int]:
 
 
 def test_a_port_that_another_program_took_is_replaced() -> None:
-    """Between the look for a free port and its use another program may take the port."""
+    """Between the choice of a free port and its use another program may take the port."""
     taken, used = asyncio.run(at_a_port_that_is_taken())
     assert taken != used
 
 
 def test_a_request_is_seen_when_it_is_sent_not_when_the_one_before_it_is_answered() -> None:
-    """Two heartbeats in flight on one connection; the answer to the first is held."""
+    """Two heartbeats are in flight on one connection; the answer to the first is held."""
     front = asyncio.run(two_heartbeats())
     kinds = [(event.kind, event.number) for event in front.timeline]
     assert kinds == [("request", 1), ("request", 2), ("answer", 1), ("answer", 2)]
@@ -164,7 +164,7 @@ def commit(epoch: int) -> Event:
 
 
 def test_a_client_is_not_judged_by_news_that_it_may_not_know_yet() -> None:
-    """A report that was on its way when `assigned` ended, and a commit that was when the join was answered;
+    """A report that was in flight when `assigned` ended, and a commit that was when the join was answered;
     after the next report both are breaches."""
     foo = frozenset({"foo-0", "foo-1"})
     given = [Event(2, "callback", name="assigned", partitions=foo)]

@@ -1,4 +1,4 @@
-"""Drives one Connect group of a coordinator. Connectors and tasks are "A" and "A-1"."""
+"""A driver of one Connect group of a coordinator. Connectors and tasks are "A" and "A-1"."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ class ConnectGroup:
         return next(one for one in self.group()["members"] if one["memberId"] == worker)
 
     def timers(self) -> dict[str, int]:
-        """The timers, and in how many milliseconds each runs out."""
+        """The timers, with the milliseconds until each runs out."""
         now_ms = self.coordinator.clock.now_ms()
         armed = self.group()["timers"]
         return {f"{one['timer']} {one['member']}".strip(): one["deadlineMs"] - now_ms for one in armed}
 
     def written(self, since: int) -> list[str]:
-        """Types and workers of the records from there on; those that end something have a - before them."""
+        """Types and workers of the records from there on; tombstones have a - before them."""
         return [
             f"{'' if one['value'] else '-'}{one['key']['type'].removeprefix('ConnectGroup')} "
             f"{one['key'].get('memberId', '')}".strip()

@@ -24,7 +24,7 @@ class Later:
 
 
 def at_work() -> ConnectGroup:
-    """w1 revokes and has prepared, w3 is away with lost work: a group that has some of everything."""
+    """w1 revokes and has prepared, w3 is away with lost work: a group with every kind of state."""
     g = ConnectGroup()
     g.join("w1")
     g.join("w3")
@@ -118,7 +118,7 @@ def test_p2_without_volatile_state_it_is_as_after_a_fail_over() -> None:
 
 
 def change(*path: str, to: object) -> Callable[[Json], None]:
-    """Put something in a place of a volatile group; `...` takes out what is there."""
+    """Put a value in a place of a volatile group; `...` removes the value there."""
 
     def changed(known: Json) -> None:
         for name in path[:-1]:
@@ -221,7 +221,7 @@ MEMBER = {
 
 
 def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json, str]]:
-    """The record without each of these fields, and what it is told."""
+    """The record without each of these fields, with the expected error."""
     return [
         (
             record(kind, {field: one for field, one in value.items() if field != name}, **key),

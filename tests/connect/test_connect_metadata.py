@@ -1,4 +1,4 @@
-"""W1, W4, P1: what an assignor computes for a worker beside its work, and what it is told of each worker."""
+"""W1, W4, P1: an assignor's metadata for a worker beside its work, and its input about each worker."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_w4_an_assignor_that_fails_leaves_the_metadata_as_it_is() -> None:
 
 
 def test_p1_the_records_have_version_and_metadata() -> None:
-    """A coordinator that begins with them tells the same."""
+    """A coordinator that begins with them gives the same answer."""
     g = pair()
     g.join("w1")
     values = {
@@ -157,13 +157,13 @@ def test_w1_preparation_does_not_tell_of_the_assignor_that_a_worker_prefers() ->
 
 
 def instances(g: ConnectGroup, worker: str) -> dict[str, str | None]:
-    """The instance ids that PrepareAssignment tells, by worker."""
+    """The instance ids in PrepareAssignment's answer, by worker."""
     members = g.prepare(worker, g.member(worker)["memberEpoch"])["members"]
     return {one["memberId"]: one["instanceId"] for one in members}
 
 
 def test_w4_an_instance_id_is_kept_and_shown_and_has_no_other_effect() -> None:
-    """Two workers may give the same one: the draft has no UNRELEASED_INSTANCE_ID. It bumps nothing."""
+    """Two workers may give the same id: the draft has no UNRELEASED_INSTANCE_ID. It bumps nothing."""
     g = ConnectGroup()
     assert g.join("w1", instanceId="i")["errorCode"] == 0
     assert g.join("w2", instanceId="i")["errorCode"] == 0

@@ -1,4 +1,5 @@
-"""W1: which of the workers' assignors a Connect group uses, and who is refused for its list.
+"""W1: the assignor that a Connect group uses of its workers' lists, and the workers that are refused for
+their lists.
 
 The draft, "Assignor Selection": "The Group Co-ordinator will use the assignors which are supported by all
 workers and if there are multiple such assignors, then the precedence order of assignments are honoured."
@@ -108,7 +109,7 @@ def test_w1_a_change_of_the_list_may_change_the_assignor() -> None:
 
 
 def test_w1_an_assignor_that_a_worker_can_run_for_all_comes_first() -> None:
-    """As A1: of "a" nobody reads the versions of all; of "b" everybody does."""
+    """As A1: of "a" no worker reads the versions of all; of "b" every worker does."""
     g = ConnectGroup()
     low, high = (
         {"maximumVersion": 2, "minimumVersion": 1, "version": 1},

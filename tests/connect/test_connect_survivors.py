@@ -32,7 +32,7 @@ def pair(**options: Any) -> ConnectGroup:
 
 
 def lost(g: ConnectGroup) -> dict[str, str]:
-    """Whose work is lost, and which."""
+    """The workers with lost work, and the work."""
     return {one["memberId"]: named(one["connectorsAndTasks"]) for one in g.group()["lost"]}
 
 
@@ -59,7 +59,7 @@ NOTHING_ELSE: dict[str, Json] = {
 
 @pytest.mark.parametrize("api", BODIES)
 def test_w4_a_refused_request_gets_an_error_and_nothing_else(api: str) -> None:
-    """A client without rights, a group of another kind, and a log that takes nothing are tried."""
+    """Three cases are tried: a client without rights, a group of another kind, and a log that refuses."""
 
     def refused(error: str, of_consumers: bool = False, **options: Any) -> ConnectGroup:
         g = ConnectGroup(**options)
@@ -300,7 +300,7 @@ def test_w1_the_time_begins_anew_with_the_next_target_and_the_next_worker() -> N
 
 
 def test_w1_whose_time_it_is() -> None:
-    """The time is the chosen worker's, and runs out whether or not anybody sends anything."""
+    """The time is the chosen worker's, and runs out whether or not any worker sends anything."""
     g = ConnectGroup()
     g.join("w1", timeout_ms=10_000)
     g.join("w2", timeout_ms=20_000)
@@ -312,8 +312,8 @@ def test_w1_whose_time_it_is() -> None:
 
 
 def test_p3_a_worker_that_cannot_be_removed_is_not_chosen_in_circles() -> None:
-    """A day in which the log refuses to remove two workers that are gone: both are asked in turn, but no
-    more often than the log is."""
+    """For a day the log refuses to remove two workers that are gone: both are chosen in turn, but no more
+    often than the log is tried."""
     g = ConnectGroup()
     g.join("w1", timeout_ms=1_000)
     g.join("w2", timeout_ms=1_000)
@@ -336,7 +336,7 @@ def test_p2_a_group_that_had_no_target_yet_waits_for_one() -> None:
 
 @pytest.mark.parametrize("timer", ["session w1", "rebalance w1"])
 def test_h8_a_worker_that_is_late_is_gone(timer: str) -> None:
-    """Put off for a moment where the log refuses, and then its work is lost."""
+    """The removal is delayed for a moment where the log refuses, and then its work is lost."""
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())
     g.rebalance(w2=ALL)

@@ -59,7 +59,7 @@ def test_a_worker_may_come_back_with_other_versions_if_it_is_alone() -> None:
 
 
 def test_other_assignors_are_not_compared() -> None:
-    """Versions of y are compared with nobody's; the group uses x, which all offer."""
+    """Versions of y are compared with no other; the group uses x, which all offer."""
     workers = Workers()
     workers.join("w1", ("x", 3, 4))
     assert workers.join("w2", ("y", 1, 2))["errorCode"] == UNSUPPORTED_ASSIGNOR

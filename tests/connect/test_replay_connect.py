@@ -1,4 +1,4 @@
-"""Traces of Connect groups on the coordinator: none of these seeded bugs goes unnoticed (W1, W2, W4)."""
+"""Traces of Connect groups on the coordinator: each of these seeded bugs is noticed (W1, W2, W4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Workers as state machines beside a coordinator (W2, W4): what listeners hear, and when workers rejoin."""
+"""Workers as state machines beside a coordinator (W2, W4): their callbacks, and the times at which they
+rejoin."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class Process:
 
 
 def settle(*processes: Process) -> None:
-    """All do what they have to do, until nobody has anything to say; nothing has two owners meanwhile."""
+    """Let all act until no worker has anything to send; no work has two owners meanwhile."""
     for _ in range(100):
         acts = [act() for process in processes for act in (process.send, process.call)]
         owned = [one for process in processes for one in process.worker.owned]
@@ -73,7 +74,7 @@ def settle(*processes: Process) -> None:
 
 
 def pass_time(group: ConnectGroup, ms: int, *processes: Process) -> None:
-    """Time goes by, in the steps in which workers want to be asked."""
+    """Let time pass, in the steps of the workers' deadlines."""
     end_ms = group.clock.now_ms() + ms
     while group.clock.now_ms() < end_ms:
         due_ms = min((process.worker.next_deadline_ms() for process in processes), default=end_ms)

@@ -36,7 +36,7 @@ class Workers:
         self.settle()
 
     def compute(self) -> None:
-        """The chosen worker computes, if one has to."""
+        """Let the chosen worker compute, if one must."""
         worker = self.group.group()["chosen"]
         if worker is None or worker not in self.assignors:
             return
@@ -53,7 +53,7 @@ class Workers:
         assignor.installed(computed, self.now_ms)
 
     def settle(self) -> None:
-        """Everyone reports what there is to report, until nothing changes."""
+        """Let all workers send their reports, until nothing changes."""
         for _ in range(8):
             self.compute()
             for worker in self.epochs:
@@ -64,7 +64,7 @@ class Workers:
                 self.epochs[worker] = answer["memberEpoch"]
 
     def pass_time(self, ms: int) -> None:
-        """All stay alive meanwhile; delays that are over are told."""
+        """Let time pass with all workers alive; delays that are over are fired."""
         self.group.clock.set(self.now_ms + ms)
         for worker, assignor in self.assignors.items():
             if assignor.fire(self.now_ms):
@@ -136,7 +136,8 @@ def prepared(epoch: int, lost: str, **parts: list[str]) -> dict[str, object]:
 
 
 def test_w2_a_delay_is_void_once_another_worker_has_computed() -> None:
-    """Over, but for another target than there is: lost work waits anew, and a new delay begins."""
+    """The delay is over, but for another target than the present one: lost work waits anew, and a new delay
+    begins."""
     assignor = DelayedAssignor(100)
     assignor.installed(assignor.compute(prepared(2, "C", v=["A"], w=["B"])), 0)
     assert assignor.deadline_ms == 100

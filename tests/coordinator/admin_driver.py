@@ -65,6 +65,6 @@ def configs(coordinator: Coordinator, group: str = "g", kind: int = GROUP, **req
 
 
 def values(coordinator: Coordinator, group: str = "g") -> list[tuple[str, int]]:
-    """The session timeout and the heartbeat interval, each with where it comes from."""
+    """The session time-out and the heartbeat interval, each with its source."""
     results = configs(coordinator, group)
     return [(results[name]["value"], results[name]["configSource"]) for name in (SESSION, INTERVAL)]

@@ -1,7 +1,8 @@
-"""Random schedules of operations in the line protocol, and what of a coordinator must survive its death.
+"""Random schedules of operations in the line protocol, and the state of a coordinator that must survive its
+death.
 
-The model is a coordinator that never dies: what it has after each operation is what a new coordinator must
-find after the death of one that had answered as many operations, or one more.
+The model is a coordinator that never dies: its state after each operation is the one that a new coordinator
+must find after the death of one that had answered as many operations, or one more.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def _durable_member(member: Json) -> Json:
 
 @dataclass
 class Model:
-    """A coordinator in this process, the topics it was told of, and how often each was recreated."""
+    """A coordinator in this process, the topics that it was told of, and the number of times that each was
+    recreated."""
 
     protocol: LineProtocol = field(default_factory=lambda: LineProtocol(Coordinator()))
     topics: dict[str, Json] = field(default_factory=dict)
@@ -115,7 +117,7 @@ class Model:
 
 
 def next_operation(rng: random.Random, model: Model) -> Json:
-    """Something that may happen now: most of it succeeds and writes records."""
+    """An operation that is possible now: most succeed and write records."""
     if not model.topics:
         return _change_topic(rng, model)
     group = rng.choice(GROUPS)

@@ -1,4 +1,4 @@
-"""A storage that loses what was not synced, as a machine without power does."""
+"""A storage that loses unsynced writes, as a machine without power does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Frame = tuple[int, str | None]
 
 
 class PowerCut(BaseException):
-    """The machine is gone: no handler may catch this."""
+    """An error that no handler may catch: the machine is gone."""
 
 
 class FakeDisk:
@@ -41,7 +41,7 @@ class FakeDisk:
         self._frames.clear()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
     def _write(self, entries: Sequence[str]) -> None:
         self._transactions += 1
@@ -56,9 +56,9 @@ class FakeDisk:
             raise PowerCut
 
     def after_the_cut(self, rng: random.Random) -> FakeDisk:
-        """The disk as it is found: all that was synced, and any of the other frames.
+        """The disk after the cut: all synced frames, and any of the others.
 
-        A transaction counts only with its mark and all of its frames, as checksums would tell.
+        A transaction counts only with its mark and all of its frames, as checksums would show.
         """
         everything = [frame for frame in self._frames if frame[1] is not None]
         survives = rng.choice((0.0, 0.5, 1.0))

@@ -1,4 +1,4 @@
-"""Drives one group of a coordinator in the words of the tests: partitions are "foo-0", members "m1"."""
+"""A driver of one group of a coordinator in the words of the tests: partitions are "foo-0", members "m1"."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class GroupDriver:
     def heartbeat(
         self, member: str, epoch: int | None = None, owned: Iterable[str] | None = None, **fields: Any
     ) -> Json:
-        """At its current epoch unless said otherwise; `owned` None is absent, () empty."""
+        """A heartbeat, by default with the member's current epoch; `owned` None is absent, () empty."""
         epoch = self.member(member)["memberEpoch"] if epoch is None else epoch
         if owned is not None:
             fields["topicPartitions"] = topic_partitions(owned)
@@ -149,7 +149,7 @@ class GroupDriver:
 
 
 def error(response: Json) -> int:
-    """The error code; a response that is no error has no message, one that is says only that."""
+    """The error code; a response without an error has no message, an error has only a message."""
     if response["errorCode"]:
         assert response["errorMessage"].endswith((".", "again.")), response
         assert (response["memberId"], response["memberEpoch"], response["assignment"]) == (None, 0, None)
@@ -160,12 +160,12 @@ def error(response: Json) -> int:
 
 
 def given(response: Json) -> list[str] | None:
-    """The assigned partitions of a response; None where it carries no assignment."""
+    """The assigned partitions of a response; None for one without an assignment."""
     assert error(response) == 0, response
     assignment = response["assignment"]
     return None if assignment is None else partition_names(assignment["assignedTopicPartitions"])
 
 
 def pending(response: Json) -> list[str]:
-    """The pending partitions of a response that carries an assignment."""
+    """The pending partitions of a response with an assignment."""
     return partition_names(response["assignment"]["pendingTopicPartitions"])

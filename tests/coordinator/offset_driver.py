@@ -41,7 +41,7 @@ def topic(name: str, by_name: bool) -> Json:
 
 
 class Committer:
-    """Offsets of a group that a driver drives."""
+    """A client that commits and fetches offsets of a driver's group."""
 
     def __init__(self, group: GroupDriver) -> None:
         self.group = group
@@ -55,7 +55,7 @@ class Committer:
     def fetch(
         self, *partitions: str, member: str = "", epoch: int = -1, by_name: bool = False
     ) -> dict[str, int] | int:
-        """The committed offsets, of everything if no partition is named; or the error of the group."""
+        """The committed offsets, of all partitions if none is named; or the error of the group."""
         (answer,) = fetched(
             self.group.coordinator, fetch_body(partitions or None, member, epoch, by_name)
         ).values()

@@ -1,4 +1,4 @@
-"""The sender of a request, which is looked at when the request is read, before anything is done."""
+"""The sender of a request, which is checked when the request is read, before any work."""
 
 from __future__ import annotations
 

@@ -127,7 +127,8 @@ def recreated_topic(g: GroupDriver) -> None:
 
 
 def partition_that_goes_around(g: GroupDriver) -> None:
-    """foo-0 is held by one member after the other: a release may be compacted away after the next gain."""
+    """A group in which one member after the other holds foo-0: a release may be compacted away after the next
+    gain."""
     for member in ("m1", "m2", "m1"):
         g.script(**{member: ["foo-0", "foo-1"]})
         g.join(member)

@@ -1,4 +1,4 @@
-"""Departures from KIP-848's text in group epochs and target assignments, one constant a test."""
+"""Departures from KIP-848's text in group epochs and target assignments, one constant in each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Departures from KIP-848's text in joins, leaves, fencing and static members, one constant a test."""
+"""Departures from KIP-848's text in joins, leaves, fencing and static members, one constant in each test."""
 
 from __future__ import annotations
 
@@ -152,7 +152,8 @@ def test_away_commits() -> None:
 
 
 def test_member_id_answered() -> None:
-    """H9: in the answer to a join, also to one without a member id; in Kafka in each without an error."""
+    """H9: the member id is in the answer to a join, also to one without a member id; in Kafka in each answer
+    without an error."""
     text, kafka = drivers(MemberIdAnswered="always")
     for g, answer in ((text, None), (kafka, "m1")):
         assert g.join("")["memberId"] == "00000000-0000-4000-8000-000000000001"

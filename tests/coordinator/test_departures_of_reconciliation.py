@@ -1,4 +1,4 @@
-"""Departures from KIP-848's text in revocation, acknowledgement and assignment, one constant a test."""
+"""Departures from KIP-848's text in revocation, acknowledgement and assignment, one constant in each test."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_only_owned_partitions_are_revoked() -> None:
 
 
 def test_revocation_recorded_survives_a_fail_over() -> None:
-    """foo-1 is revoked, then m1's target changes: what is to be revoked no longer follows from it."""
+    """foo-1 is revoked, then m1's target changes: the partitions to revoke no longer follow from it."""
     text, kafka = drivers(RevocationRecorded=True)
     for g in (text, kafka):
         g.m1_revoking()
@@ -153,7 +153,7 @@ def test_acknowledged_epoch_of_a_member_that_did_not_hear_of_it() -> None:
 
 
 def test_acknowledged_epoch_is_the_one_before_while_it_revokes() -> None:
-    """PreviousEpochReset "reconciliation": a heartbeat that says nothing changes nothing, nor is written."""
+    """PreviousEpochReset "reconciliation": a heartbeat without news changes nothing, and is not written."""
     g = revoking_twice(
         dataclasses.replace(Dialect.named("kafka-4.0"), RevocationRestart="unsubscribed"),
     )
@@ -173,7 +173,7 @@ def test_a_rejoin_that_keeps_acknowledges_whatever_it_owns() -> None:
 
 
 def test_revocation_restart_restores() -> None:
-    """The literal reading gives back what the member was told to give up, which breaks R5."""
+    """The literal reading gives back partitions that the member was told to give up, which breaks R5."""
     _, literal = drivers(RevocationRestart="restore")
     literal.m1_revoking()
     literal.script(m1=["foo-0", "foo-1"])

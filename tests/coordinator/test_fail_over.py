@@ -47,7 +47,7 @@ def revoking_again(g: GroupDriver) -> None:
 
 
 def all_revoking(g: GroupDriver) -> None:
-    """m1 must give up whatever it has."""
+    """m1 must give up all its partitions."""
     g.script(m1=["foo-0", "foo-1"])
     g.join("m1")
     g.script(m1=[], m2=["foo-0", "foo-1"])

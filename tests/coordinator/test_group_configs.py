@@ -30,7 +30,7 @@ def test_a_group_that_does_not_exist_has_the_brokers_values_and_may_have_its_own
 
 
 def test_they_count_from_the_next_heartbeat_on() -> None:
-    """H8, H9: the response tells the interval; the session runs as long as it was armed, then anew."""
+    """H8, H9: the response has the interval; the session keeps its armed length, then has the new one."""
     g = GroupDriver()
     assert g.join("m1")["heartbeatIntervalMs"] == 5_000
     alter(g.coordinator, change(SESSION, "60000"), change(INTERVAL, "7000"))

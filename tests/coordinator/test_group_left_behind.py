@@ -53,7 +53,7 @@ class Kit:
         return group
 
     def seen(self, name: str) -> tuple[int, int, int]:
-        """A group's epochs, and how many partitions its members are to have."""
+        """A group's epochs, and the numbers of partitions in its members' targets."""
         group = self.group(name)
         target = sum(len(one["partitions"]) for member in group["members"] for one in member["target"])
         return group["groupEpoch"], group["assignmentEpoch"], target
@@ -64,7 +64,8 @@ class Kit:
 
 
 def test_e1_others_notice_what_a_new_coordinator_finds(caplog: pytest.LogCaptureFixture) -> None:
-    """P2: after the load g is at its topic's 3 partitions; big stays as the log has it, and why is told."""
+    """P2: after the load g is at its topic's 3 partitions; big stays as the log has it, and the reason is
+    logged."""
     kit = Kit()
     kit.joined()
     kit.ok("coordinator", state="loading")
@@ -92,7 +93,7 @@ def test_e1_others_notice_a_change_and_later_ones() -> None:
 
 
 def test_p4_the_group_tries_again() -> None:
-    """The members go on with what they have. A request that changes the group is refused while the batch is
+    """The members go on with their partitions. A request that changes the group is refused while the batch is
     too large, and is done once it is not."""
     kit = Kit()
     kit.joined()
@@ -134,7 +135,8 @@ def test_t2_a_topic_goes_although_its_group_cannot_follow() -> None:
 
 
 def test_p4_a_larger_limit_lets_the_group_follow() -> None:
-    """A coordinator that is started with more notices what the one before could not (P2)."""
+    """A coordinator that is started with a larger limit notices the change that the one before could not
+    (P2)."""
     disk = FakeDisk()
     kit = Kit(disk)
     kit.joined()
@@ -146,7 +148,7 @@ def test_p4_a_larger_limit_lets_the_group_follow() -> None:
 
 
 def test_p3_a_log_that_refuses_still_refuses_all() -> None:
-    """No group's batch is too large then: nothing is noticed, and the topics stay."""
+    """P3: no group's batch is too large then: nothing is noticed, and the topics stay."""
     kit = Kit()
     kit.joined()
     kit.ok("commit", mode="fail")

@@ -21,7 +21,7 @@ SESSION = "group.consumer.session.timeout.ms"
 
 
 class Command:
-    """Runs the command on one log and keeps what it printed."""
+    """A runner of the command on one log, which keeps the output."""
 
     def __init__(self, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.log = log
@@ -95,7 +95,7 @@ def test_describe(groups: Command) -> None:
 
 
 def classic_group(coordinator: Coordinator, name: str, protocol_type: str) -> None:
-    """A stable classic group of one member, who is assigned foo-1, in bytes that only consumers read."""
+    """A stable classic group of one member, which is assigned foo-1, in bytes that only consumers read."""
     coordinator.use_ids([f"{name}-member"])
     body = {"groupId": name, "memberId": "", "groupInstanceId": "i", "protocolType": protocol_type}
     join = {**body, "sessionTimeoutMs": 10_000, "rebalanceTimeoutMs": 60_000}

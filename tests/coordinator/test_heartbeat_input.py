@@ -1,7 +1,8 @@
 """Every field of every request: missing, null, of a wrong type, out of range, too long, repeated, unknown.
 
-A value that a client can put on the wire gets the protocol's error, a value that only JSON can say gets the
-line protocol's; either way neither the group nor the log has changed."""
+A value that a client can put on the wire gets the protocol's error, a value that only JSON can express gets
+the line protocol's; in both cases neither the group nor the log has changed.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "includeAuthorizedOperations": (bool,),
 }
 WRONG_TYPES: tuple[Any, ...] = (None, True, 7, 1.5, "x", [7], [None], ["\ud800"], {}, {"a": 1}, "\ud800")
-"""Something of every type of JSON, and text that is none; those that a field may have are left out."""
+"""A value of every type of JSON, and invalid text; those that a field may have are left out."""
 
 
 def session() -> LineProtocol:
@@ -283,7 +284,7 @@ def test_unknown_id_is_the_protocols_error_and_changes_nothing(name: str, change
 
 
 def test_topic_that_nobody_knows_in_a_report_is_owned_by_nobody() -> None:
-    """A member may still report what has been deleted: no error, and nothing of it is kept."""
+    """A member may still report deleted partitions: no error, and none of them is kept."""
     g = GroupDriver()
     g.join("m1")
     gone = [{"topicId": IDS["bar"], "partitions": [7]}]

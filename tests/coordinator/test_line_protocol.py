@@ -1,4 +1,4 @@
-"""The line protocol: every operation, what is observed, and what is refused."""
+"""The line protocol: every operation, its observations, and its refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def join(member: str = "m1", **fields: Any) -> Json:
 
 
 class Session:
-    """A line protocol of its own; `ok` takes an answer apart and fails on ok false."""
+    """A line protocol of its own; `ok` decodes an answer and fails on ok false."""
 
     def __init__(self) -> None:
         self.protocol = LineProtocol(Coordinator())

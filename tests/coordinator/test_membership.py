@@ -126,7 +126,7 @@ def test_group_epoch_is_bumped_once_and_exactly_by_e1(change: dict[str, Any], bu
 
 
 def test_absent_fields_keep_their_earlier_values() -> None:
-    """H7: null and -1 say the same as leaving a field out."""
+    """H7: null and -1 mean the same as leaving a field out."""
     g = GroupDriver()
     g.join("m1", serverAssignor="range", rackId="r", instanceId="i", subscribedTopicRegex="b.*")
     g.heartbeat("m1", owned=["foo-0", "foo-1"])

@@ -124,7 +124,7 @@ def group(group_id: str, *topics: dict[str, Any]) -> dict[str, Any]:
 def test_invalid_fetch_has_the_error_at_every_group_and_changes_nothing(
     body: dict[str, Any], expected: list[int]
 ) -> None:
-    """O1; of several groups at once no member can be asked after."""
+    """O1; of several groups at once no member can be checked."""
     g, offsets = joined()
     offsets.commit("m1", 1, {"foo-0": 5})
     before = state(g.coordinator)

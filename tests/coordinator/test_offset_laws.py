@@ -14,8 +14,8 @@ PARTS = st.tuples(st.booleans(), st.sets(st.integers(0, 1), min_size=1))
 @settings(max_examples=60, derandomize=True)
 @given(parts=st.lists(PARTS, min_size=1, max_size=3))
 def test_o11_a_partition_counts_once_however_its_topic_is_named(parts: list[tuple[bool, set[int]]]) -> None:
-    """O1: a request that gives a partition twice, once by its topic's name and once by its id perhaps, is
-    refused as a whole; any other is taken."""
+    """O1: a request that gives a partition twice, perhaps once by its topic's name and once by its id, is
+    refused as a whole; any other is accepted."""
     g, offsets = joined()
     topics = [
         {

@@ -62,7 +62,7 @@ def test_fields_of_the_record_and_of_both_responses() -> None:
     ],
 )
 def test_commit_is_fenced_by_member_id_and_epoch(member: str, epoch: int, expected: int) -> None:
-    """O2; a fence leaves everything as it is, the member included."""
+    """O2; a fence leaves everything unchanged, the member included."""
     g = GroupDriver()
     g.two_stable_members()
     before = state(g.coordinator)
@@ -86,7 +86,7 @@ def test_commit_is_fenced_by_member_id_and_epoch(member: str, epoch: int, expect
     ],
 )
 def test_fetch_is_fenced_if_it_names_a_member_or_an_epoch(member: str, epoch: int, expected: Any) -> None:
-    """O2, O4: both are verified; who names neither is an administrator."""
+    """O2, O4: both are verified; a client that names neither is an administrator."""
     g = GroupDriver()
     g.two_stable_members()
     offsets = Committer(g)
@@ -148,7 +148,7 @@ def test_superseded_owner_cannot_overwrite_its_successor() -> None:
 
 @pytest.mark.parametrize("way", ["expired", "fenced", "left"])
 def test_zombie_cannot_overwrite_its_successor(way: str) -> None:
-    """R7's exemption is harmless: what was removed commits nothing, though it still owns partitions."""
+    """R7's exemption is harmless: a removed member commits nothing, though it still owns partitions."""
     g = GroupDriver()
     g.two_stable_members()
     offsets = Committer(g)
@@ -184,7 +184,7 @@ def test_rejoined_member_is_fenced_at_the_epoch_of_its_former_self() -> None:
 
 @pytest.mark.parametrize("instance", [None, "i1"])
 def test_manually_assigned_consumer_commits_without_a_group(instance: str | None) -> None:
-    """Real bug 59 (KAFKA-14201): with an instance id but no member id, too. No group comes of it."""
+    """Real bug 59 (KAFKA-14201): with an instance id but no member id, too. No group is made by it."""
     g = GroupDriver()
     body = {**commit_body("", -1, {"foo-0": 5}), "groupInstanceId": instance}
     assert errors(send(g.coordinator, body)) == {"foo-0": 0}
@@ -209,7 +209,7 @@ def test_a_topic_of_a_response_is_named_as_the_request_named_it(by_name: bool) -
 
 @pytest.mark.parametrize(("member", "epoch"), [("m1", -1), ("", 1), ("m1", 1), ("", -2)])
 def test_a_commit_with_a_member_or_an_epoch_is_not_anonymous(member: str, epoch: int) -> None:
-    """O4, O2: neither of a group that is not there nor of one without members."""
+    """O4, O2: neither for a missing group nor for one without members."""
     g = GroupDriver()
     assert Committer(g).commit(member, epoch, {"foo-0": 5}) == {"foo-0": UNKNOWN_MEMBER}
     g.join("m2")
@@ -391,7 +391,7 @@ def test_batch_of_more_than_the_limit_is_refused_whole() -> None:
 
 
 def test_heartbeat_whose_batch_is_too_large_is_refused_whole() -> None:
-    """P4: the answer says what to do; a smaller one still works."""
+    """P4: the answer names the way out; a smaller request still works."""
     g = GroupDriver(config=Config(max_batch_bytes=1200))
     before = state(g.coordinator)
     response = g.join("m" * 400)

@@ -1,5 +1,5 @@
-"""Offsets in groups of every kind: who may commit without a member (O2), and that a group takes its offsets
-along when it goes (D1, E5), however many they are (P4)."""
+"""Offsets in groups of every kind: the clients that may commit without a member (O2), and the deletion of
+offsets with their group (D1, E5), in any number (P4)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ KINDS = {
     ),
     "share": (("ShareGroupHeartbeat", 1), {"subscribedTopicNames": ["bar"]}),
 }
-"""The heartbeat of a kind of group, and what a join says in it."""
+"""The heartbeat of a kind of group, and the fields of a join in it."""
 WAYS = [("share", "DeleteGroups")] + [
     (kind, way) for kind in ("classic", "connect", "consumer") for way in ("DeleteGroups", "retention")
 ]
-"""How groups go: those of members with a session and no other timer stay until somebody deletes them (Q8)."""
+"""The ways in which groups end: those of members with a session and no other timer stay until a client
+deletes them (Q8)."""
 
 
 def coordinator_of(dialect: str = "kip-848", limit_bytes: int = 1024 * 1024) -> Coordinator:
@@ -41,7 +42,7 @@ def coordinator_of(dialect: str = "kip-848", limit_bytes: int = 1024 * 1024) -> 
 
 
 def commit(coordinator: Coordinator, partition: int, **fields: Any) -> str:
-    """The error of a commit without a member, or of one that `fields` name."""
+    """The error of a commit without a member, or of one with `fields`."""
     one = {"partitionIndex": partition, "committedOffset": 7}
     body = {"groupId": "g", "topics": [{"name": "foo", "partitions": [one]}], **fields}
     answer = coordinator.request("OffsetCommit", 9, {}, body)
@@ -73,7 +74,7 @@ def emptied(kind: str, limit_bytes: int = 1024 * 1024) -> Coordinator:
 
 
 def left(coordinator: Coordinator) -> tuple[list[str], list[Json]]:
-    """The groups that are listed, and what is committed in g."""
+    """The listed groups, and the committed offsets of g."""
     (fetched,) = ask(coordinator, "OffsetFetch", groups=[{"groupId": "g", "topics": None}])["groups"]
     return listed(coordinator), fetched["topics"]
 
@@ -124,8 +125,8 @@ def test_a_log_that_refuses_keeps_group_and_offsets(kind: str) -> None:
 def test_nobody_commits_without_a_member_while_there_are_some(
     kind: str, dialect: str, connect_and_share: int
 ) -> None:
-    """O2: in no kind of group. Once it has no members anybody may. KIP-848 lists no GROUP_ID_NOT_FOUND for a
-    commit, which is Kafka's answer where a group is none of consumers."""
+    """O2: in no kind of group. Once it has no members any client may. KIP-848 lists no GROUP_ID_NOT_FOUND for
+    a commit, which is Kafka's answer where a group's members are no consumers."""
     coordinator = coordinator_of(dialect)
     epoch = beat(coordinator, kind, 0)
     before = coordinator.end

@@ -1,4 +1,4 @@
-"""PartitionEpochs (O2): which commits with an older member epoch are accepted."""
+"""PartitionEpochs (O2): the accepted commits with an older member epoch."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_partitions_given_up_and_given_again_at_once_are_new() -> None:
 
 
 def test_invalid_requests_need_no_epoch() -> None:
-    """Nothing is written of it, so nobody is overwritten."""
+    """Nothing of it is written, so no offset is overwritten."""
     kafka = GroupDriver(KAFKA)
     kafka.script(m1=["foo-0"])
     kafka.join("m1")
@@ -91,8 +91,8 @@ def epochs_of(g: GroupDriver) -> dict[int, list[str]]:
 
 
 def test_partitions_to_revoke_keep_their_epoch_until_they_are_revoked() -> None:
-    """Also while more is to be (RevocationRestart); then nothing is said of it any more, and no commit of it
-    is accepted."""
+    """Also while more partitions are added (RevocationRestart); then they have no epoch any more, and no
+    commit of them is accepted."""
     g = GroupDriver(dataclasses.replace(KAFKA, RevocationRestart="unsubscribed"))
     g.script(m1=["foo-0", "foo-1"])
     g.join("m1")
@@ -129,7 +129,7 @@ def test_partitions_that_a_member_released_by_itself_are_free() -> None:
 
 
 def test_partitions_given_later_at_the_same_epoch() -> None:
-    """As one after the other gives it up."""
+    """Partitions come one after the other, as another member gives them up."""
     g = GroupDriver(KAFKA, topics={"foo": 2})
     g.script(m2=["foo-0"])
     g.join("m2")
@@ -160,7 +160,7 @@ def test_the_epochs_of_partitions_are_loaded() -> None:
 
 
 def test_one_that_is_away_commits_nothing_with_the_epoch_that_says_so() -> None:
-    """S1, without AwayCommits: nor does it learn what is wrong with its partitions; one without any has no
+    """S1, without AwayCommits: nor does it get errors of single partitions; a member without any has no
     epochs."""
     g = GroupDriver(KAFKA)
     g.script(m1=[])

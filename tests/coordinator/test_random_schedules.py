@@ -32,7 +32,7 @@ steps = st.one_of(
 
 
 def take(g: GroupDriver, step: tuple[Any, ...]) -> None:
-    """One step; epochs are relative to the member's, partitions "assigned" are what it was told."""
+    """Take one step; epochs are relative to the member's, partitions "assigned" are its last assignment."""
     match step:
         case ("join", name, names, instance_id, pattern):
             g.join(name, subscribedTopicNames=names, instanceId=instance_id, subscribedTopicRegex=pattern)
@@ -75,7 +75,7 @@ def partitions_of(wire: list[dict[str, Any]]) -> set[tuple[str, int]]:
 def check_state(group: dict[str, Any], recorded: bool = False) -> None:
     """R7 (coordinator's view), E4 (order), R4 (timer armed exactly while revoking), E5.
 
-    `recorded` is the dialect's RevocationRecorded: one that is away keeps its previous epoch.
+    `recorded` is the dialect's RevocationRecorded: a member that is away keeps its previous epoch.
     """
     instances = [entry["instanceId"] for entry in group["members"] if entry["instanceId"] is not None]
     assert len(instances) == len(set(instances))
@@ -102,10 +102,10 @@ def check_state(group: dict[str, Any], recorded: bool = False) -> None:
 def check_step(
     step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any], content: list[str] | None = None
 ) -> None:
-    """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes, but where
-    the member says in it that it has given up what is taken and need not be asked: `said` is what it owns.
+    """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes, unless the
+    member reports in it that it has already given up the taken partitions: `said` are its owned ones.
 
-    S1: who is away comes back by a join, or not at all.
+    S1: a member that is away comes back by a join, or not at all.
     """
     if "Dead" not in (before["state"], after["state"]):
         assert before["groupEpoch"] <= after["groupEpoch"] <= before["groupEpoch"] + 1
@@ -123,14 +123,14 @@ def check_step(
 
 
 def let_expire(g: GroupDriver, silent: set[str]) -> None:
-    """The sessions of the silent and of those that are away end."""
+    """End the sessions of silent members and of those that are away."""
     for name, entry in g.members().items():
         if name in silent or entry["memberEpoch"] == AWAY:
             g.coordinator.fire("session", "g", name)
 
 
 def check_load(g: GroupDriver) -> None:
-    """P2: records and volatile state are all that there is, and their wire form says all of it."""
+    """P2: records and volatile state are the whole state, and so is their wire form."""
     other = Coordinator(dialect=g.coordinator.dialect)
     other.load(g.coordinator.records(), [], g.coordinator.volatile())
     assert other.describe("g") == g.group()
@@ -169,7 +169,7 @@ def test_invariants_hold_on_every_schedule(dialect: str, schedule: list[tuple[An
 @settings(max_examples=60, deadline=None)
 @given(schedule=st.lists(steps, max_size=25), silent=st.sets(member))
 def test_group_converges_once_the_changes_stop(schedule: list[tuple[Any, ...]], silent: set[str]) -> None:
-    """R8: heartbeats get through, members report what they were told; the silent ones expire."""
+    """R8: heartbeats get through, members report their assignments; silent ones expire."""
     g = GroupDriver(topics={"foo": 2})
     for step in schedule:
         take(g, step)
@@ -185,7 +185,7 @@ def test_group_converges_once_the_changes_stop(schedule: list[tuple[Any, ...]], 
 @settings(max_examples=60, deadline=None)
 @given(schedule=st.lists(steps, max_size=25), lost=st.integers(0, 40))
 def test_restart_at_any_point_is_safe_and_converges(schedule: list[tuple[Any, ...]], lost: int) -> None:
-    """P2, P3: after losing any tail of the log the invariants hold and the members come to rest."""
+    """P2, P3: after the loss of any tail of the log the invariants hold and the members come to rest."""
     g = GroupDriver(topics={"foo": 2})
     for step in schedule:
         take(g, step)

@@ -42,7 +42,7 @@ def test_only_a_report_without_the_revoked_acknowledges(owned: list[str] | None,
 
 
 def test_acknowledgement_may_leave_out_what_it_keeps() -> None:
-    """The client has revoked, and lags with reporting what it was given."""
+    """The client has revoked, and is late in reporting its new partitions."""
     g = GroupDriver()
     g.m1_revoking()
     assert given(g.heartbeat("m1", owned=[])) == ["foo-0"]
@@ -70,7 +70,7 @@ def test_two_more_members_are_served_as_partitions_are_released() -> None:
 
 
 def test_unchanged_member_only_moves_to_the_new_epoch() -> None:
-    """R6; its epoch says which assignment it uses (E3)."""
+    """R6; its epoch names the assignment that it uses (E3)."""
     g = GroupDriver()
     g.two_stable_members()
     g.script(m1=["foo-0"], m2=["foo-1"], m3=[])
@@ -93,7 +93,7 @@ def test_assignment_is_sent_until_acknowledged_by_the_exact_report() -> None:
 
 
 def test_target_that_grows_while_revoking_is_not_given_in_the_same_response() -> None:
-    """R5 and "narrow": what was told to be revoked stays so when a newer target has it back."""
+    """R5 and "narrow": partitions to revoke stay so when a newer target has them back."""
     g = GroupDriver()
     g.m1_revoking()
     g.script(m1=["foo-0", "foo-1"])
@@ -138,7 +138,7 @@ def test_lost_response_is_retried_with_the_previous_epoch(owned: list[str] | Non
 
 
 def test_retry_that_owns_more_than_its_target_is_fenced() -> None:
-    """H6: it has not given up what it was told to."""
+    """H6: it has not given up the partitions that it was told to."""
     g = GroupDriver()
     g.m1_revoking()
     g.heartbeat("m1", owned=["foo-0"])
@@ -162,7 +162,7 @@ def test_retry_never_acknowledges() -> None:
 
 
 def test_retry_compares_with_the_target_before_its_own_changes() -> None:
-    """H6: the subscription that the retry brings along does not make it a stranger."""
+    """H6: the subscription in the retry does not make it a stranger."""
     g = GroupDriver()
     g.m1_revoking()
     g.heartbeat("m1", owned=["foo-0"])

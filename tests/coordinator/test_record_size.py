@@ -34,7 +34,7 @@ KEY, MEMBER_KEY = 2 + 2 + 1, 2 + 2 + 1 + 2 + 2
 
 
 def _batch(key: int, value: int) -> int:
-    """The batch of one record of which all lengths have one byte, or the value's and the record's two."""
+    """The batch of one record whose lengths all have one byte, or the value's and the record's two."""
     record = 1 + 1 + 1 + 1 + key + (1 if value < 64 else 2) + value + 1
     return 61 + (1 if record < 64 else 2) + record
 

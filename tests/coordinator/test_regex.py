@@ -127,7 +127,7 @@ def test_group_that_matches_nothing_yet_waits() -> None:
 def test_changed_expression_is_a_changed_subscription(
     change: dict[str, Any], bumps: bool, regex: str | None, names: list[str]
 ) -> None:
-    """E1, H7: null leaves it as it was, empty takes it away."""
+    """E1, H7: null leaves the expression unchanged, empty removes it."""
     g = GroupDriver(topics={"foo": 1})
     regex_join(g, "m1", "foo")
     g.heartbeat("m1", **change)

@@ -1,4 +1,4 @@
-"""The coordinator around its handlers: kinds of groups, ids, what is read of it and what is loaded."""
+"""The coordinator around its handlers: kinds of groups, ids, descriptions and loads."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def of_groups(coordinator: Coordinator, group: str | None) -> dict[str, list[str
 
 
 def test_volatile_state_of_one_group_is_of_no_other() -> None:
-    """P2: whatever its kind, and its own configurations."""
+    """P2: for any kind, and its own configurations."""
     coordinator = Coordinator()
     beat(coordinator, "g1", "m1", 0)
     beat(coordinator, "g2", "m1", 0)
@@ -110,7 +110,7 @@ def test_volatile_state_of_one_group_is_of_no_other() -> None:
 
 
 def test_a_state_that_is_loaded_has_no_scripts() -> None:
-    """The scripts were of the groups before."""
+    """The scripts belonged to the groups before."""
     g = GroupDriver()
     g.script(m1=["foo-1"])
     assert g.coordinator.scripted_groups() == {"g"}

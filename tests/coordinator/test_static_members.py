@@ -156,7 +156,7 @@ def test_return_to_a_target_that_moved_on_frees_the_rest_at_once(g: GroupDriver)
 
 
 def test_return_of_a_member_that_was_there_under_another_instance(g: GroupDriver) -> None:
-    """The member under the other instance is removed first, which is a new group epoch."""
+    """The returning member is removed under its other instance first, which is a new group epoch."""
     g.heartbeat("m2", instanceId="j")
     away(g)
     g.script(m2=["foo-0", "foo-1"])
@@ -267,7 +267,7 @@ def test_topics_that_changed_meanwhile_bump_on_their_own(g: GroupDriver) -> None
 
 
 def test_member_that_is_away_survives_a_fail_over_with_all_it_holds(g: GroupDriver) -> None:
-    """P2: it is told to revoke nothing, since nobody would acknowledge it."""
+    """P2: it is told to revoke nothing, since no process would acknowledge that."""
     away(g)
     g.script(m1=[], m2=["foo-0", "foo-1"])
     g.heartbeat("m2", subscribedTopicNames=["foo", "bar"], owned=["foo-1"])
@@ -290,7 +290,7 @@ def test_instance_ids_and_replacements_survive_a_fail_over(g: GroupDriver) -> No
 
 
 def test_lost_answer_to_a_return_is_a_hazard() -> None:
-    """H1 with S2: who did not learn its member id cannot return before its session ends."""
+    """H1 with S2: a process that did not learn its member id cannot return before its session ends."""
     g = GroupDriver()
     g.join("m1", instanceId="i")
     away(g)

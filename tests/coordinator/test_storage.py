@@ -25,7 +25,7 @@ FOO = {"name": "foo", "id": "00000000-0000-4000-8000-000000000066", "partitions"
 
 
 def scheduled(seed: int, length: int) -> tuple[list[Json], list[Json]]:
-    """Operations, and what is durable before the first and after each."""
+    """Operations, and the durable state before the first and after each."""
     rng, model = random.Random(seed), Model()
     operations, views = [], [model.durable()]
     for _ in range(length):
@@ -42,7 +42,7 @@ def look(storage: LogStorage) -> Json:
 
 
 def answered(operations: list[Json], disk: FakeDisk) -> int:
-    """How many operations are answered until the power is cut."""
+    """The number of operations that are answered until the power is cut."""
     count = 0
     try:
         protocol = LineProtocol(Coordinator(storage=disk))
@@ -56,7 +56,7 @@ def answered(operations: list[Json], disk: FakeDisk) -> int:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_power_cut_at_every_write_and_sync_loses_nothing_that_was_acknowledged(seed: int) -> None:
-    """P3: all that was answered is there; the operation after it whole or not at all."""
+    """P3: everything that was answered is there; the operation after it whole or not at all."""
     operations, views = scheduled(seed, 40)
     whole = FakeDisk()
     assert answered(operations, whole) == len(operations)
@@ -126,7 +126,7 @@ def test_appends_are_synced_and_the_file_is_locked(tmp_path: Path) -> None:
 
 
 def test_disk_that_is_full_refuses_and_changes_nothing(tmp_path: Path) -> None:
-    """P3: COORDINATOR_NOT_AVAILABLE; the topics' change says so; with space again all goes on."""
+    """P3: COORDINATOR_NOT_AVAILABLE, also for a change of topics; with space again all goes on."""
     storage = SqliteStorage(str(tmp_path / "log.db"))
     protocol = LineProtocol(Coordinator(storage=storage))
     assert protocol.answer({"op": "topics", "upsert": [FOO]})["ok"]
@@ -187,7 +187,7 @@ def test_operation_that_the_storage_refuses_changes_nothing(operation: Json) -> 
 
 
 def test_members_have_their_sessions_where_what_a_new_coordinator_notices_is_refused() -> None:
-    """P2, P3: it has loaded the log by then, and the target that is due waits."""
+    """P2, P3: the coordinator has loaded the log by then, and the due target waits."""
     disk = RefusingDisk()
     coordinator = Coordinator(storage=disk)
     join = {"groupId": "g1", "memberId": "m1", "memberEpoch": 0, "rebalanceTimeoutMs": 1}
@@ -328,7 +328,7 @@ def test_program_refuses_a_log_with_exit_code_2(tmp_path: Path) -> None:
 
 
 def test_entries_that_are_no_records_are_refused(tmp_path: Path) -> None:
-    """Written by something else that knows the format: P1's records are what counts."""
+    """A file that another program wrote in the same format: only P1's records count."""
     storage = SqliteStorage(str(tmp_path / "log.db"))
     storage.append(['{"records":[{"key":{"type":"ConsumerGroupMagic","groupId":"g"},"value":{}}]}'])
     storage.close()

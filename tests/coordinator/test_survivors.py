@@ -53,7 +53,7 @@ def test_a_member_that_is_away_does_not_retry() -> None:
 
 
 def test_a_member_that_released_by_itself_need_not_revoke() -> None:
-    """R1, RevocationAsked "if-owned": it reports partitions, but none of those that it has too much."""
+    """R1, RevocationAsked "if-owned": it reports partitions, but none of its surplus."""
     g = GroupDriver(KAFKA)
     g.script(m1=["foo-0", "foo-1"])
     g.join("m1")
@@ -78,7 +78,8 @@ def test_all_partitions_of_an_unsubscribed_topic_are_revoked_and_no_others() -> 
 
 
 def test_partitions_of_a_deleted_topic_are_not_revoked() -> None:
-    """R1, RevocationRestart "unsubscribed": it subscribes to what it did, and a topic of that is gone."""
+    """R1, RevocationRestart "unsubscribed": its subscription is unchanged, and one of its topics is
+    deleted."""
     g = GroupDriver(KAFKA, topics={"foo": 2, "bar": 1})
     g.script(m1=["foo-0", "foo-1", "bar-0"])
     g.join("m1", "foo", "bar")
@@ -150,7 +151,7 @@ def test_a_full_request_gets_its_assignment() -> None:
 
 
 def test_a_revocation_that_starts_again() -> None:
-    """R1, RevocationRestart "restore": of all that is held, and of nothing else."""
+    """R1, RevocationRestart "restore": of all held partitions, and of no others."""
     dialect = dataclasses.replace(Dialect(), RevocationRestart="restore")
     held, request, back, elsewhere = (("foo", index) for index in range(4))
     member = Member(METADATA, held=frozenset({held, request, back}), revoking=frozenset({request, back}))
@@ -167,7 +168,7 @@ def test_random_ids_are_different_and_do_not_end() -> None:
 
 
 def test_the_leader_epoch_of_a_record_is_known_or_minus_one() -> None:
-    """O1: what a record says is read as strictly as what a request says."""
+    """O1: a record is read as strictly as a request."""
     key = {"type": OFFSET_COMMIT, "groupId": "g", "topic": "foo", "partition": 0}
     value = {"offset": 5, "metadata": "", "commitTimestamp": 7, "topicId": FOO_ID}
     read = offset_from_wire({"key": key, "value": {**value, "leaderEpoch": -1}})

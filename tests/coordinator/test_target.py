@@ -13,7 +13,7 @@ from coordinator.assignors import AssignmentSpec, GroupAssignment, MemberSubscri
 
 
 class Recorder:
-    """An assignor that gives everything to the first member and notes what it was given."""
+    """An assignor that gives everything to the first member and notes its input."""
 
     def __init__(self, name: str, calls: list[tuple[str, AssignmentSpec]]) -> None:
         self.name = name
@@ -66,8 +66,8 @@ def test_assignor_sees_metadata_and_the_current_target() -> None:
 
 
 def test_assignor_sees_what_members_say_of_themselves_and_the_names_of_topics() -> None:
-    """A2: instance id and rack as they are now, and the name of each topic, also of one that a regular
-    expression found; not of topics that nobody subscribes to."""
+    """A2: instance id and rack at that time, and the name of each topic, also of one that a regular
+    expression matched; not of topics without subscribers."""
     calls: list[tuple[str, AssignmentSpec]] = []
     coordinator = Coordinator(assignors={"a": Recorder("a", calls)})
     for name in ("foo", "bar"):
@@ -116,7 +116,7 @@ FOO = IDS["foo"]
 
 
 class Plugged:
-    """An assignor whose answer is made up by `answer`."""
+    """An assignor whose answers `answer` makes up."""
 
     name = "plugged"
 
@@ -206,7 +206,8 @@ def test_script_must_be_partitions() -> None:
 
 
 def test_failing_assignor_keeps_the_target_and_advances_the_assignment_epoch() -> None:
-    """Errata, KIP-848 427: else ASSIGNING never ends. The members are told, until they have answered."""
+    """Errata, KIP-848 427: else ASSIGNING never ends. The members get the error, until they have reported
+    again."""
     g = GroupDriver()
     g.two_stable_members()
     g.coordinator.script_target("g", "no way")

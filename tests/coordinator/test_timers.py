@@ -177,7 +177,7 @@ def test_time_does_not_go_back(ms: int) -> None:
 
 
 def test_a_timer_that_is_put_off_has_one_entry_and_one_that_is_brought_forward_is_due_then() -> None:
-    """A heartbeat, which puts its session off, costs nothing in the queue."""
+    """A heartbeat, which prolongs its session, costs nothing in the queue."""
     timers, due = Timers(), Due(10, "g", "session", "m1")
     for deadline_ms in (10, 10, 20):
         timers.arm(due._replace(deadline_ms=deadline_ms))
@@ -190,7 +190,7 @@ def test_a_timer_that_is_put_off_has_one_entry_and_one_that_is_brought_forward_i
 
 def test_timers_of_groups_that_are_gone_take_no_memory() -> None:
     """An empty group stays for a week. A client that makes groups and deletes them would leave a timer of
-    each for so long."""
+    each for that time."""
     timers, armed = Timers(), dict[tuple[str, str, str], int]()
     for number in range(20 * FEW):
         due = Due(7_000_000 + number, f"g{number}", "group", "")
@@ -203,7 +203,7 @@ def test_timers_of_groups_that_are_gone_take_no_memory() -> None:
 
 
 def test_armed_timers_stay_and_run_out_in_their_order() -> None:
-    """Deadlines that were put off or brought forward count as they are, also after all were compared."""
+    """Prolonged and earlier deadlines count with their present times, also after a comparison of all."""
     timers, armed = Timers(), {}
     for number in range(3 * FEW):
         due = Due(number % 7, f"g{number}", "session", "m")

@@ -1,4 +1,4 @@
-"""The cluster's topics and what groups notice of them: E1, T2."""
+"""The cluster's topics and the changes that groups notice: E1, T2."""
 
 from __future__ import annotations
 

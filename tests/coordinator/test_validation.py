@@ -1,4 +1,5 @@
-"""H3, H4, H5: every clause of the request's validation, who may ask, and whether this is the coordinator."""
+"""H3, H4, H5: every clause of the request's validation, the rights of the sender, and the coordinator's
+state."""
 
 from __future__ import annotations
 
@@ -139,7 +140,7 @@ def test_kafka_looks_past_an_assignor_without_a_name() -> None:
 
 
 def test_requests_without_content_break_no_clause_of_content() -> None:
-    """Clauses of content are not looked at then: each violation of one of them is a request with content."""
+    """Clauses of content are not checked then: each violation of one of them is a request with content."""
     with_content = {clause.__name__ for clause in set(INVALID_REQUEST) - set(WITHOUT_CONTENT)}
     fields = (
         "subscribedTopicNames",

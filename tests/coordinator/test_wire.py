@@ -15,7 +15,7 @@ def test_equal_sets_have_one_normal_form() -> None:
 
 
 def test_large_sets_that_are_gone_take_no_memory() -> None:
-    """A group of ten thousand partitions has another set after each rebalance: none of the former is kept."""
+    """A group of ten thousand partitions has another set after each rebalance: no former set is kept."""
     large = frozenset((TOPIC, index) for index in range(SMALL + 1))
     assert to_wire(large)[0]["partitions"] == list(range(SMALL + 1))
     there = weakref.ref(large)

@@ -46,6 +46,6 @@ def test_fencing_that_removes_the_member_or_not(tmp_path: Path) -> None:
     assert {"effect": "m1 is removed from the group", "in_both": False} in removed["effects"]
     assert kept["effects"] == [{"effect": "nothing changes", "in_both": False}]
     trace = read_trace(Path(kept["trace"]))
-    assert forms_of(trace, "kept").name == "kip-848"  # what a replay takes it for
+    assert forms_of(trace, "kept").name == "kip-848"  # the dialect that a replay takes it for
     assert trace.meta["constants"]["DialectChanged"] == {"FencedMemberIsRemoved": "FALSE"}
     assert "no properties are checked" in output

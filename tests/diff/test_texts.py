@@ -54,7 +54,8 @@ def test_every_model_says_its_behaviour_by_name() -> None:
     [
         ("Next", "Next", []),
         ("BoundedNext", "Next", ["group'.epoch <= MaxEpoch"]),
-        # What restricts the steps (KeepsInstance is about step') is none of the bounds of the states.
+        # A conjunct that restricts the steps (KeepsInstance is about step') is none of the bounds of the
+        # states.
         ("SteadyNext", "Next /\\ KeepsInstance", ["group'.epoch <= MaxEpoch"]),
         ("FencedNext", "Next /\\ OneLateHeartbeat", []),
     ],
@@ -91,14 +92,14 @@ def test_the_requirements_of_properties() -> None:
     names = ["NoDoubleOwnership", "NoDoubleHolding", "EventuallyConverged", "TypeOK"]
     assert cited(model, names) == {
         "NoDoubleOwnership": ("R7",),  # over it
-        "NoDoubleHolding": ("R7",),  # over HeldDisjoint, which it is
+        "NoDoubleHolding": ("R7",),  # over HeldDisjoint, whose name it has
         "EventuallyConverged": ("R8",),
         "TypeOK": (),  # it names zombies, of which R7 speaks
     }
 
 
 def test_a_step_of_the_protocol_in_words() -> None:
-    """A golden trace: who joins, what is revoked, what a member reports."""
+    """A golden trace: a member joins, revokes, reports."""
     trace = read_trace(ROOT / "traces" / "golden" / "basic.itf.json")
     plain = [state.delete("step") for state in trace.states]
     messages = [

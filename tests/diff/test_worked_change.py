@@ -1,4 +1,4 @@
-"""The worked example of docs/change.md: its commands print what the page shows, and end as the page says."""
+"""The worked example of docs/change.md: its commands print the page's output, and end with its exit codes."""
 
 from __future__ import annotations
 

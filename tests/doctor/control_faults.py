@@ -187,7 +187,7 @@ FAULTS["fresh_ignored"] = _fresh_ignored
 
 
 def _fresh_only(program: Program, operation: Json) -> Json:
-    """Right, but that there is only `fresh`; counts how often it was used."""
+    """A right program, but with `fresh` alone; it counts the uses of that."""
     answer = program.right(operation)
     if operation["op"] == "hello":
         answer["controls"] = [*(name for name in answer["controls"] if name != "load"), "fresh"]

@@ -22,7 +22,7 @@ FAULTS: dict[str, Fault] = {}
 
 
 def of(name: str) -> Callable[[Callable[[Program, Json, Json], None]], None]:
-    """Register what changes the answer to an operation, which is given without fault."""
+    """Register a function that changes the right answer to an operation."""
 
     def register(change: Callable[[Program, Json, Json], None]) -> None:
         def fault(program: Program, operation: Json) -> Json:
@@ -37,7 +37,7 @@ def of(name: str) -> Callable[[Callable[[Program, Json, Json], None]], None]:
 
 
 def instead_of(name: str) -> Callable[[Fault], None]:
-    """Register what answers an operation instead."""
+    """Register a function that answers an operation in place of the program."""
 
     def register(fault: Fault) -> None:
         FAULTS[fault.__name__] = lambda program, operation: (

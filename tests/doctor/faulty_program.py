@@ -1,4 +1,4 @@
-"""A program that speaks the line protocol, and one thing of it wrongly.
+"""A program that speaks the line protocol, with one fault.
 
     python faulty_program.py FAULT
 

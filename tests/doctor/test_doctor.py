@@ -1,4 +1,4 @@
-"""`conform doctor`: each fault of an adapter is found, at its operation, and said; a right one is right."""
+"""`conform doctor`: each fault of an adapter is reported at its operation; a right adapter has none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Lines(StdioTarget):
         return answer
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 def no_time(seconds: float) -> None:
@@ -148,9 +148,9 @@ TOLD = {
     "no_reason": ("bad input", "a refusal says why"),
     "depends_on_the_process": ("determinism", "the same inputs give the same answers"),
 }
-"""Fault -> the operation at which it must be found, and words of the sentence."""
+"""Fault -> the operation at which it must be reported, and words of the sentence."""
 PYTHON = re.compile(r"\b(None|True|False|frozenset|Answer\(|Capabilities\()|(?<!\w)'")
-"""Values as Python alone writes them: an author of an adapter in another language reads JSON."""
+"""Values in Python's own form, which an author of an adapter in another language should never see."""
 STARTED = {"dies_of_epoch": "errors", "hangs": "describe", "never_rests": ""}
 """Faults that are tried below."""
 
@@ -206,7 +206,8 @@ def checked(target: type[Lines], check: Check, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_answer_without_what_a_check_reads_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The protocol allows a description without a state: a target may hide the state, but then says so."""
+    """The protocol allows a description without a state: a target may hide the state, but must declare
+    that."""
     given = checked(Bare, lambda talk: str(talk.target.describe("g")["state"]), monkeypatch)
     assert given == "An answer has no state, which this check reads."
 
@@ -296,7 +297,7 @@ class WithoutStaticMembers(PythonTarget):
 
 
 def test_a_target_without_static_members_can_be_loadable() -> None:
-    """No state of a static member is loaded then, and the finding says so."""
+    """No state of a static member is loaded then, and the finding has that."""
     start = lambda: WithoutStaticMembers("kip-848")  # noqa: E731
     result = Doctor("python", "kip-848", start, no_time).examine(lambda _: None)
     assert (result.wrong, result.level) == ([], Level.LOADABLE)
@@ -310,7 +311,7 @@ def message_of(examined: Examined, operation: str) -> str:
 
 
 def lacking(target: type[PythonTarget], *features: str) -> Examined:
-    """The findings on a target that says that it lacks these features."""
+    """The findings on a target that declares that it lacks these features."""
 
     class Lacking(target):  # type: ignore[valid-type, misc]
         def hello(self) -> Capabilities:
@@ -450,7 +451,7 @@ def test_every_level_says_what_it_buys() -> None:
 
 
 class ClassicOnly(PythonTarget):
-    """This repository's coordinator as one that has classic groups alone."""
+    """This repository's coordinator with classic groups alone."""
 
     def hello(self) -> Capabilities:
         known = super().hello()

@@ -1,4 +1,4 @@
-"""The forms of descriptions, records and responses: what is wrong with one is said first."""
+"""The forms of descriptions, records and responses: the first fault is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apalache: what its output means; and, where it is installed, itself."""
+"""Apalache: the meaning of its output; and, where it is installed, itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONDITIONS = [
         (["State 2: state invariant 0 violated.    I@07:32:12.077"], Outcome.VIOLATED, "Ok"),
         (["State 2: state invariant 2 violated.    I@07:32:12.077"], Outcome.VIOLATED, "Two"),
         (
-            # states and actions are numbered apart, and nothing says which invariant is which
+            # states and actions are numbered apart, and no text has the kind of an invariant
             ["State 0: Checking 1 action invariants", "State 1: action invariant 0 violated."],
             Outcome.VIOLATED,
             None,

@@ -1,4 +1,4 @@
-"""The meaning of a definition does not depend on its layout, nor on branches that its dialect rules out."""
+"""The meaning of a definition depends neither on its layout, nor on branches that its dialect rules out."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_branch_that_the_dialect_does_not_take_is_not_listed(departed: str, te
     ],
 )
 def test_names_that_may_be_read_stay(text: str) -> None:
-    """Parentheses would be needed, another condition decides, or the end of the IF cannot be told."""
+    """Parentheses would be needed, another condition decides, or the end of the IF cannot be found."""
     assert same(text, text)
 
 

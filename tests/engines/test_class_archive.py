@@ -87,7 +87,7 @@ def test_two_at_once_leave_one_whole_archive(tmp_path: Path) -> None:
 
 
 def test_one_that_was_cut_off_is_made_again(tmp_path: Path) -> None:
-    """A JVM would die of a part of an archive."""
+    """A JVM would crash on a part of an archive."""
     java, folder = jvm(tmp_path, MAKES), tmp_path / "program"
     folder.mkdir()
     first = archive_options(java, WORDS, folder)
@@ -134,7 +134,7 @@ def test_methods_are_compiled_with_an_archive_that_a_busy_jvm_has_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The JVM that makes the archive is told to compile every method by its slow compiler, so that many wait
-    when it ends. One that waits in the archive would be interpreted in each run."""
+    when it ends. A method that waits in the archive would be interpreted in each run."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:-TieredCompilation -XX:CompileThreshold=20")
     java, jar = find_java(), find_jar()

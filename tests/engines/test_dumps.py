@@ -1,4 +1,4 @@
-"""Dumps that runs share: under the key of all that they depend on, and nothing is taken that is another."""
+"""Dumps that runs share: under the key of all their inputs, and no other dump is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded results: what makes one count, who takes it, and that a forged one is noticed."""
+"""Recorded results: the conditions of a valid one, its readers, and forged ones, which are noticed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tlc_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def recorded(here: Path, raw: dict[str, Any], given: Result) -> Entry:
-    """An entry whose evidence is what TLC says of the model."""
+    """An entry whose evidence is TLC's result of the model."""
     entry = read_manifest(write(here / "specs", raw)).entries[0]
     record(entry, given, here / "specs")
     return entry
@@ -115,7 +115,7 @@ def test_evidence_counts_after_a_change_that_the_run_does_not_depend_on(
 
 
 def test_a_changed_operator_has_its_present_name_in_the_reason(here: Path, tlc_result: Result) -> None:
-    """The record has the former name; an engineer looks for the name that is in the module."""
+    """The record has the former name; an engineer looks for the name in the module."""
     entry, module = recorded(here, HOLDS, tlc_result), here / "specs" / "Counter.tla"
     module.write_text(re.sub(r'\bReset\b(?!")', "BackToZero", module.read_text()))
     (here / "specs" / "renamed.toml").write_text('BackToZero = "Reset"\n')
@@ -125,7 +125,7 @@ def test_a_changed_operator_has_its_present_name_in_the_reason(here: Path, tlc_r
 
 
 def by_apalache(here: Path) -> Entry:
-    """An entry for Apalache with a record of it, as Apalache 0.61.0 writes its output."""
+    """An entry for Apalache with a record of it, in the form of Apalache 0.61.0's output."""
     entry = read_manifest(write(here / "specs", TYPED)).entries[0]
     log = here / "Typed.log"
     log.write_text(
@@ -244,7 +244,7 @@ def test_the_number_of_workers_is_not_in_the_key(here: Path, tlc_result: Result)
 
 
 def forge(here: Path, old: str, new: str, facts: dict[str, Any]) -> None:
-    """Change the log, the facts and the hash of the log together: a record that fits itself."""
+    """Change the log, the facts and the hash of the log together: a record that agrees with itself."""
     log, path = (here / "specs/evidence" / f"Counter.{suffix}" for suffix in ("log", "json"))
     change(log, old, new)
     data = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""ITF files: read back, readable by itf-py, and clear about what is wrong with them."""
+"""ITF files: read back, readable by itf-py, and clear about their faults."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def from_itf_py(value: Any) -> Value:
 
 
 def told_apart(value: Value) -> Any:
-    """A value as itf-py compares it, whose records are named tuples and so equal to the tuples of their
+    """A value in the comparison of itf-py, whose records are named tuples and so equal to the tuples of their
     fields: of such a pair in one set, or among the keys of one function, it has only one. Then there is no
     example."""
     if isinstance(value, tuple):
@@ -91,7 +91,7 @@ def test_written_traces_are_read_back_and_itf_py_agrees(many: list[Value]) -> No
 
 
 READER = ItfReader()
-"""One for all examples, as for all files of a replay: what is kept of one must not alter another."""
+"""One reader for all examples, as for all files of a replay: a kept value must not alter a later one."""
 
 
 def outcome(read: Callable[[], Trace]) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def outcome(read: Callable[[], Trace]) -> tuple[str, ...]:
 
 
 def by_json(text: str) -> Trace:
-    """A trace as the reader without memory has it."""
+    """A trace by the reader without memory."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
@@ -139,7 +139,7 @@ def test_the_reader_that_remembers_gives_what_the_one_without_memory_gives(
     text: str, data: st.DataObject
 ) -> None:
     assert outcome(lambda: READER.decode(text.encode(), "The trace x")) == outcome(lambda: by_json(text))
-    # and so for what is no trace, or another one: both say the same of it
+    # the same holds for a file that is no trace, or another one: both readers report the same
     at, cut = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 3))
     put = data.draw(st.text('{}[]",:#-0123.eE\\ntrueNaI\n\t x', max_size=4))
     altered = text[:at] + put + text[at + cut :]

@@ -1,4 +1,4 @@
-"""The manifest: what it says, and what it must not say."""
+"""The manifest: required and forbidden entries."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_simulation_has_no_states_to_expect(specs: Path) -> None:
 
 
 def test_a_slow_model_with_few_states_has_a_reason() -> None:
-    """By the processor time of the records: clocks depend on what else ran."""
+    """Judged by the processor time of the records: clocks depend on other work."""
     for entry in read_manifest(SPEC / "manifest.json").entries:
         record = json.loads((SPEC / "evidence" / f"{entry.name}.json").read_text())
         few = (record["facts"].get("distinct_states") or 0) < 10_000

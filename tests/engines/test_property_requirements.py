@@ -1,4 +1,4 @@
-"""The requirements of a property, by the prose over its definition or over what it names."""
+"""The requirements of a property, from the prose over its definition or over the operators in it."""
 
 from __future__ import annotations
 

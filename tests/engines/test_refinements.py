@@ -26,7 +26,7 @@ BREAKS = {
     "NoZombie": "SessionTimeout",
     "Pending": "ReceiveResponse",
 }
-"""Control -> the action of the step that is none of Ownership."""
+"""Control -> the action of the step that is no step of Ownership."""
 BREAKS_SHORT = {
     "MCInShortOneStep": ("JoinGroup", "m1"),
     "MCInShortBarrier": ("JoinGroup", "m2"),
@@ -37,7 +37,7 @@ BREAKS_SHORT = {
 
 
 def steps(entry: Entry) -> list[str]:
-    """The steps of the counterexample that is recorded of a model."""
+    """The steps of a model's recorded counterexample."""
     result = verify(entry, SPEC)
     assert result.counts, f"{entry.name}: {result.why}"
     assert result.result and result.result.counterexample

@@ -1,4 +1,4 @@
-"""Hashes change with anything that a result depends on, and with nothing else."""
+"""Hashes change with every input of a result, and with nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make`: a stage is done again only where what it depends on has changed, and it is said why."""
+"""`make`: a stage is done again only where one of its inputs has changed, and the reason is printed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def check(name: str, *models: str, needs: tuple[str, ...] = (), always: bool = False) -> Stage:
-    """A stage that checks models, on which it depends; one that is always done depends on all there is."""
+    """A stage that checks models, on which it depends; a stage that is always done depends on everything."""
     words = ("check", *models, "--manifest", "spec/manifest.json", "--memory", "512m")
     result = Path(f"build/results/{name}.json")
     return Stage(name, words, () if always else models, (SPEC,) if always else (), needs, always, result)

@@ -1,4 +1,4 @@
-"""TLA+ values: what is printed is read back as the same value."""
+"""TLA+ values: a printed value is read back as the same value."""
 
 from __future__ import annotations
 

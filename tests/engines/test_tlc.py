@@ -25,7 +25,7 @@ def test_the_jar_is_the_pinned_one() -> None:
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A machine that has no jar yet and whose jgo knows only a registry that does not answer."""
+    """A machine without a jar, whose jgo knows only a registry that does not answer."""
     (tmp_path / "jgo.conf").write_text("[repositories]\ncentral = http://127.0.0.1:9\n")
     monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "jgo.conf"))
     monkeypatch.setenv("M2_REPO", str(tmp_path / "m2"))

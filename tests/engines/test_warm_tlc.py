@@ -1,4 +1,4 @@
-"""TLC in a JVM that stays, as other tests use it: each run says what TLC says in a JVM of its own."""
+"""TLC in a JVM that stays, as other tests use it: each run gives the output of a JVM of its own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def walked(walks: Walks, run: str, limits: Limits | None = None) -> tuple[int, s
 
 
 def ran(walks: Walks, options: list[str], limits: Limits | None) -> Finished:
-    """A run; one that fails is none of `run_tlc`'s results, so its words are taken from the log."""
+    """A run; one that fails has no result of `run_tlc`, so its words are taken from the log."""
     module, log = walks.folder / "Walk.tla", walks.folder / "walk.log"
     words = [] if "-simulate" in options else ["-seed", "0"]
     try:

@@ -1,5 +1,5 @@
-"""Bodies of requests, one builder an API: well-formed, about a few groups, members and topics, so that many
-of them mean something to the coordinator that they are sent to."""
+"""Bodies of requests, one builder for each API: well-formed, about a few groups, members and topics, so that
+many of them have a meaning for their coordinator."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ POSITIVE_MS: Final = (1_000, 5_000, 10_000, 60_000)
 
 
 class Known:
-    """The knowledge of a client, read from the coordinator, so that draws depend on its state alone."""
+    """The knowledge of a client, read from the coordinator, so that draws depend only on its state."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
 
     def kind(self, group: str) -> str:
-        """consumer, classic, connect, share or "" for a group that is not there."""
+        """consumer, classic, connect, share or "" for a missing group."""
         others = self._coordinator.others
         if group in self._coordinator._groups:
             return "consumer"
@@ -63,7 +63,7 @@ class Known:
         return f"m{rng.randrange(4)}", 0
 
     def owned(self, group: str, member: str) -> frozenset[tuple[str, int]]:
-        """The partitions that a member owns once it has followed its last answer."""
+        """The partitions that a member owns after it has followed its last answer."""
         live = self._coordinator
         consumers = live._groups.get(group) or live.others.connect.groups.get(group)
         known = None if consumers is None else consumers.members.get(member)
@@ -119,7 +119,7 @@ def _epoch(rng: Random, epoch: int) -> int:
 
 
 def heartbeat(rng: Random, known: Known, group: str) -> Json:
-    """ConsumerGroupHeartbeat: a join, with all that a join says, or one that goes on."""
+    """ConsumerGroupHeartbeat: a join, with all its fields, or a later one."""
     member, epoch = known.member(rng, group)
     body: Json = {"groupId": group, "memberId": member, "memberEpoch": _epoch(rng, epoch)}
     if rng.random() < 0.3:
@@ -266,7 +266,7 @@ def resources(rng: Random) -> list[Json]:
 
 
 _DRAFTED: Final = {"metadataVersion": "version", "metadataBytes": "metadata"}
-"""Other names that the draft of Connect groups has."""
+"""The different names in the draft of Connect groups."""
 
 
 def worker_heartbeat(rng: Random, known: Known, group: str) -> Json:
@@ -294,7 +294,7 @@ def share_heartbeat(rng: Random, known: Known, group: str) -> Json:
 
 
 def install_work(rng: Random, known: Known, group: str) -> Json:
-    """ConnectGroupInstallAssignment: every connector and task that was prepared, to somebody."""
+    """ConnectGroupInstallAssignment: every prepared connector and task, for some worker."""
     prepared = known.prepared(group)
     names = [one["memberId"] if isinstance(one, dict) else one for one in prepared.get("members") or []]
     given: dict[str, Json] = {name: {"connectors": [], "tasks": []} for name in names}
@@ -317,7 +317,7 @@ def _topic(rng: Random) -> Json:
 
 
 def offset_commit(rng: Random, known: Known, group: str) -> Json:
-    """OffsetCommit, of a member or of nobody."""
+    """OffsetCommit, of a member or without one."""
     member, epoch = known.member(rng, group)
     body: Json = {"groupId": group, "topics": []}
     if rng.random() < 0.7:

@@ -42,7 +42,7 @@ OPERATIONS: Final = (
     *(("restart", 8), ("load", 8), ("describe", 8), ("ids", 8), ("coordinator", 5), ("records", 4)),
     *(("metrics", 3), ("background", 2), ("configure", 4), ("hello", 2), ("line", 3), ("rights", 3)),
 )
-"""Every operation and how often it is drawn, in 1,000; `line` is one that is no JSON object."""
+"""Every operation and its frequency in 1,000; `line` is one that is no JSON object."""
 
 
 class Draw:
@@ -82,13 +82,13 @@ class Draw:
         }
 
     def first(self) -> list[Json]:
-        """Operations that an episode begins with: a cluster, sometimes a configuration."""
+        """The operations at the beginning of an episode: a cluster, sometimes a configuration."""
         rng = self._rng
         began = [self._made_of("topics")]
         return [self._made_of("configure"), *began] if rng.random() < 0.4 else began
 
     def next(self) -> Json | str:
-        """An operation, or a line that is none."""
+        """The next operation, or a line that is none."""
         rng = self._rng
         (name,) = rng.choices(self._names[0], cum_weights=self._names[1])
         if self._mode != "auto" and rng.random() < 0.1:
@@ -107,7 +107,7 @@ class Draw:
         return operation
 
     def learn(self, operation: Json, answer: Json) -> None:
-        """Keep what the answer says."""
+        """Keep the facts of an answer."""
         if operation["op"] == "commit" and answer["ok"]:
             self._mode = operation["mode"]
         elif operation["op"] == "coordinator" and answer["ok"]:
@@ -183,7 +183,7 @@ class Draw:
         return {"denied": [*denied]}
 
     def _load(self) -> Json:
-        """The coordinator's own state, whole, without what no record holds, or bent by `next`."""
+        """The coordinator's own state, whole, without the state that no record holds, or bent by `next`."""
         rng = self._rng
         volatile = self._coordinator.volatile() if rng.random() < 0.7 else {}
         topics = [
@@ -212,7 +212,7 @@ class Draw:
 
 
 def bend(rng: Random, operation: Json) -> None:
-    """Change one place anywhere in an operation, but its name: another value, nothing, twice, or more."""
+    """Change one place anywhere in an operation, except its name: another value, nothing, twice, or more."""
     parent: Any = operation
     key: Any = None
     while True:

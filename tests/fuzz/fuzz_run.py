@@ -25,14 +25,14 @@ from coordinator.core.topics import topics_change
 from coordinator.stdio import LineProtocol
 
 MOST_TIMERS: Final = 2_000
-"""How many timers may run out in one operation: that of few groups never need more."""
+"""The most timers that may run out in one operation: those of few groups never need more."""
 MOST_ASSIGNMENTS: Final = 200_000
-"""How many times in one operation a Connect group may choose another worker, apart from that: workers whose
-rebalance time-out is one millisecond are chosen in turn until their sessions end."""
+"""The most times in one operation that a Connect group may choose another worker, counted apart: workers
+whose rebalance time-out is one millisecond are chosen in turn until their sessions end."""
 COMPARED_EVERY: Final = 100
 """After so many operations a restart is compared."""
 LOOKED_EVERY: Final = 8
-"""One operation of so many is compared with the whole state before."""
+"""The number of operations of which one is compared with the whole state before."""
 EPISODE: Final = 300
 """Operations on one coordinator."""
 NOT_REFUSED: Final = (0, 27, 79, 110)
@@ -64,7 +64,7 @@ class Entries:
         self.entries = list(entries)
 
     def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: there is no file to close."""
 
 
 class Bounded(Coordinator):
@@ -129,7 +129,7 @@ class Run:
             self._tally[f"{name} {'done' if answer['ok'] else 'refused'}"] += 1
 
     def compare_restart(self) -> None:
-        """P2: what the log and the volatile state give back."""
+        """P2: compare the state that the log and the volatile state restore."""
         try:
             self._compare_restart()
         except Failure:
@@ -168,7 +168,7 @@ class Run:
 
 
 def refused(answer: Json) -> bool:
-    """Tell if an answer says that nothing was done."""
+    """Tell if an answer is a refusal."""
     if not answer["ok"]:
         return True
     body = answer.get("body")
@@ -176,7 +176,7 @@ def refused(answer: Json) -> bool:
 
 
 def image(coordinator: Coordinator) -> Json:
-    """All that can be seen of a coordinator's state."""
+    """The whole visible state of a coordinator."""
     volatile = coordinator.volatile()
     groups = {*volatile["groups"], *volatile["classic"], *volatile["connect"]}
     return {
@@ -216,7 +216,7 @@ def _same(kind: str, one: Json, other: Json) -> None:
 
 
 def _differences(one: Any, other: Any, where: str = "") -> str:
-    """Where two states differ first."""
+    """The first place where two states differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted({*one, *other}, key=str):
             if key not in one or key not in other:
@@ -238,7 +238,7 @@ def _place(error: BaseException) -> str:
 
 
 def dialect_of(seed: str) -> Dialect:
-    """Most episodes are of the text; the others of a version of Kafka."""
+    """The dialect of an episode: most are of KIP-848's text; the others of a version of Kafka."""
     rng = Random(f"dialect {seed}")
     return DIALECTS["kip-848" if rng.random() < 0.7 else rng.choice(tuple(DIALECTS))]
 

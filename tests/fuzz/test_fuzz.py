@@ -28,8 +28,8 @@ REQUEST = {"op": "request", "id": 1, "api": "ConsumerGroupHeartbeat", "version":
     "operations", [20_000, pytest.param(200_000, marks=pytest.mark.fuzz)], ids=lambda number: f"{number:,}"
 )
 def test_operations_of_all_kinds(operations: int) -> None:
-    """P2, P3: no exception, no operation without end, nothing changed by what is refused, restarts compared
-    at every hundredth; and every operation and API has been taken, or the rest says little."""
+    """P2, P3: no exception, no operation without end, no change by a refused operation, restarts compared at
+    every hundredth; and every operation and API has been accepted, or the rest shows little."""
     tally, failed = fuzz(operations, 848)
     assert not failed, [f"episode {seed!r}: {failure}" for seed, _, failure in failed]
     assert tally["operations"] >= operations

@@ -23,7 +23,7 @@ RIGHT: Final = {
     "rust": "&(&member.assigned - &other.assigned) - &other.revoking",
     "cpp": "minus(minus(member.assigned, other.assigned), other.revoking)",
 }
-"""The code by which a member is not given what others hold (R7)."""
+"""The code by which a member does not get partitions that others hold (R7)."""
 WRONG: Final = {"java": "member.assigned", "rust": "member.assigned.clone()", "cpp": "member.assigned"}
 
 
@@ -35,7 +35,7 @@ def conform(*words: str, json_file: Path) -> tuple[int, Any]:
 
 
 def built(language: str, folder: Path) -> str:
-    """The command that starts an adapter, built as its README says; skips where that cannot be done here."""
+    """The command that starts an adapter, built by its README; skips where that cannot be done here."""
     readme = (EXAMPLES / language / "README.md").read_text()
     command, start = re.search(r"```\n(.*)\nconform doctor --target \"stdio:(.*)\"", readme).groups()  # type: ignore[union-attr]
     if shutil.which(command.split()[0]) is None:
@@ -83,7 +83,7 @@ def test_an_adapter_has_the_level_of_its_readme_and_no_difference(tmp_path: Path
 def test_the_smallest_program_of_the_page_is_a_black_box(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package is imported by another program than the coordinator beside it, as the page shows."""
+    """Another program than the coordinator beside it imports the package, as the page shows."""
     (program,) = re.findall(r"```go\n(.*?)```", (ROOT / "docs/adapter.md").read_text(), re.DOTALL)
     shutil.copytree(EXAMPLES / "go" / "lineprotocol", tmp_path / "lineprotocol")
     shutil.copy(EXAMPLES / "go" / "go.mod", tmp_path)

@@ -1,4 +1,4 @@
-"""Records in continuous integration: which are computed anew, with git itself."""
+"""Records in continuous integration: those that are computed anew, with git itself."""
 
 from __future__ import annotations
 
@@ -127,7 +127,8 @@ def test_where_git_does_not_say_what_changed_no_record_is_taken(
 
 
 def test_the_gate_catches_a_record_that_was_forged_as_a_whole(here: Path) -> None:
-    """Facts, log and hash fit each other, and what is expected: only a new computation can tell."""
+    """Facts, log and hash agree with each other, and with the expected ones: only a new computation can
+    notice."""
     code, output = conform("gate", "--only", "check")
     assert code == HOLDS, output
     assert "models: 0 computed now, 2 recorded on 2" in output
@@ -140,7 +141,7 @@ def test_the_gate_catches_a_record_that_was_forged_as_a_whole(here: Path) -> Non
     Path("spec/manifest.json").write_text(
         json.dumps({"models": [{**models[0], "distinct_states": 10}, models[1]]})
     )
-    shutil.rmtree("build")  # or the check would take what this machine computed
+    shutil.rmtree("build")  # or the check would take this machine's own result
     assert conform("check")[0] == HOLDS
     code, output = conform("gate", "--only", "check")
     assert code == MODEL_VIOLATED

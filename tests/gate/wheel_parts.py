@@ -1,4 +1,4 @@
-"""The parts of the sources that the wheel is built from."""
+"""The parts of the sources in the wheel."""
 
 PARTS = (
     "harness",

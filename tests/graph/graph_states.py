@@ -1,4 +1,4 @@
-"""States for pictures: groups with one topic, and a specification of something else."""
+"""States for pictures: groups with one topic, and another specification."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_the_case_study_basic() -> None:
 
 
 def test_another_specification_keeps_its_view_and_the_engines_labels(tmp_path: Path) -> None:
-    """The variable `step` is hidden by the view: what a dumped state says of it is of another edge."""
+    """The view hides the variable `step`: its value in a dumped state belongs to another edge."""
     folder = ROOT / "tests" / "data"
     model = Model("Counter", folder / "Counter.tla", folder / "Counter.cfg")
     graph = state_graph(model, limits=LIMITS, log=tmp_path / "log")
@@ -139,7 +139,7 @@ def test_a_trace_that_is_no_path_of_the_graph(values: list[State], sentence: str
 
 @pytest.mark.parametrize("module", sorted((ROOT / "spec").glob("Open*.tla")), ids=lambda path: path.stem)
 def test_fields_outside_the_state_are_hidden(module: Path) -> None:
-    """Else the same state is there once for each way into it: 376,104 of MCConnectTour's 6,747."""
+    """Else the same state appears once for each way into it: 376,104 of MCConnectTour's 6,747."""
     text = module.read_text(encoding="utf-8")
     named = r"^\w*[vV]{} == <<(.*?)>>"
     every, viewed = (re.search(named.format(name), text, re.MULTILINE) for name in ("ars", "iew"))

@@ -1,4 +1,4 @@
-"""Folding: which states become one node, and what a folded picture counts."""
+"""Folding: the states of one node, and the counts of a folded picture."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_path_of_a_trace_is_folded_too() -> None:
 
 
 def other(size: int) -> nx.MultiDiGraph:
-    """A specification of something else: `at` counts and starts again, `half` says which half it is in."""
+    """Another specification: `at` counts and starts again, `half` has its half."""
     graph = nx.MultiDiGraph(initial=[0])
     for number in range(size):
         graph.add_node(number, state=frozendict(at=number, half=number * 2 // size, limit=size))

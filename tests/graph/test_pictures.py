@@ -26,7 +26,7 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is 
 
 
 def test_the_first_example_of_the_help_is_a_small_model() -> None:
-    """The first one is what a newcomer tries: MCOpen takes minutes."""
+    """The first example is the one that a newcomer tries: MCOpen takes minutes."""
     output = CliRunner().invoke(app, ["graph", "--help"], env={"COLUMNS": "200"}).output
     first = re.search(r"conform graph (MC\w+)", output)
     assert first

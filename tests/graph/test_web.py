@@ -1,4 +1,4 @@
-"""The page of a big graph: what is in it, and where its states are."""
+"""The page of a big graph: its content, and the places of its states."""
 
 from __future__ import annotations
 

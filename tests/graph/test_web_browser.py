@@ -1,4 +1,4 @@
-"""The page of a big graph in a browser: what it shows, what its address says, and what mouse and keys do."""
+"""The page of a big graph in a browser: its content, its address, and the effects of mouse and keys."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Seen(HTMLParser):
 
 
 def look(page: Path, folder: Path, fragment: str = "", dark: bool = False) -> Seen:
-    """Open a page, and give what it is when its script ran."""
+    """Open a page, and return its content after its script ran."""
     assert CHROMIUM
     ended = subprocess.run(
         [
@@ -85,7 +85,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def browse(page: Path, tmp_path: Path) -> Browse:
-    """Look at the big page, with a script that runs when it is ready and gives `did` as the body's data."""
+    """Look at the big page, with a script that runs when it is ready and returns `did` as the body's data."""
 
     def look_at(fragment: str = "", script: str = "", dark: bool = False) -> Seen:
         file = page
@@ -241,7 +241,7 @@ def test_mouse_and_keys(browse: Browse) -> None:
 
 
 def test_the_chosen_view_becomes_the_address(browse: Browse) -> None:
-    """The address is written a moment later; the script asks for it when it is."""
+    """The address is written a moment later; the script reads it then."""
     seen = browse(
         "search=serial+77&show=tested",
         "choose(9); setTimeout(() => { document.body.dataset.address = location.hash; }, 1000); return 1",

@@ -1,4 +1,4 @@
-"""Counts the lines of the harness that belong to one kind of group, and the rest.
+"""A count of the lines of the harness that belong to one kind of group, and of the rest.
 
     python tests/house/kind_lines.py
 
@@ -57,7 +57,7 @@ def _names(statement: ast.stmt) -> Iterator[str]:
 
 
 def lines_about_kinds(text: str) -> int:
-    """How many lines of a module of several kinds are definitions that name a kind."""
+    """The number of lines, in a module of several kinds, of definitions that name a kind."""
     return sum(
         (statement.end_lineno or 0) - statement.lineno + 1
         for statement in _definitions(ast.parse(text).body)

@@ -16,7 +16,7 @@ def module_of(path: Path, root: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every name that a file imports, wherever the import stands: in a function, or for types only."""
+    """Every name that a file imports, in a function, for types or at the top."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,8 +1,9 @@
-"""Makes harness/identify/probes.json: for each departure short schedules that tell its values apart.
+"""A program that makes harness/identify/probes.json: for each departure short schedules on which its values
+differ.
 
-Two Python coordinators that differ in one departure are given the same random schedules (conform simulate);
-the first difference is shrunk. A departure may need others to show, so each pair of values is tried
-in several dialects. Run it from the repository's root: python tests/identify/make_probes.py
+Two Python coordinators that differ in one departure get the same random schedules (conform simulate); the
+first difference is shrunk. A departure may need others to show, so each pair of values is tried in several
+dialects. Run it from the repository's root: python tests/identify/make_probes.py
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def probe(request: Question) -> dict[str, Any] | None:
     pair.dialects = [
         "kip-848",
         "kafka-4.4",
-    ]  # draws only what no dialect leaves open, so what any target may get
+    ]  # draws only operations that every dialect decides, so any target may get them
     result = simulate(pair, SEED, STEPS, LENGTH).divergences
     if not result:
         return None
@@ -57,8 +58,8 @@ def probed(dialect: str) -> ProbedTarget:
 def can_be_sent(one: dict[str, Any]) -> bool:
     """Tell if a real client could send the requests: none goes to a group that a dialect does not have then.
 
-    The dialects do not say all that is checked first of such a request. UnknownGroupError alone is
-    about such groups.
+    The dialects do not define the order of checks of such a request. UnknownGroupError alone is about such
+    groups.
     """
     probe = Probe(0, one["departure"], ("", ""), one["base"], one["settings"], tuple(one["operations"]))
     answers = [answer for name in named_dialects() for answer in probed(name).answers(probe)]

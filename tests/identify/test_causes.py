@@ -59,7 +59,7 @@ def test_each_departure_of_a_mix_is_one_cause() -> None:
 
 
 def test_differences_without_one_departure_are_grouped_by_root() -> None:
-    """Differences are grouped of a target whose every answer is wrong in another field, too."""
+    """A target whose every answer is also wrong in another field has its differences grouped."""
     wrong = Difference("response.memberEpoch", 1, 77)
     spoilt = [
         Failure(one.trace, one.index, one.action, one.branch, one.error, None, {}, [*one.differences, wrong])
@@ -70,7 +70,7 @@ def test_differences_without_one_departure_are_grouped_by_root() -> None:
 
 
 def test_a_departure_that_would_change_other_steps_explains_nothing() -> None:
-    """A target that differs as a departure says, but in a single step of a trace."""
+    """A target that differs as a departure would, but in a single step of a trace."""
     departure = "PreviousEpochReset=reconciliation"
     offsets = ROOT / "traces" / "golden" / "offsets.itf.json"
     result = replayed_on(f"kip-848,{departure}", [offsets])
@@ -99,7 +99,7 @@ def test_a_dialect_with_departures_is_explained_by_them() -> None:
 
 
 def test_a_departure_that_the_dialect_has_is_no_other_one() -> None:
-    """A departure that --dialect names is said to belong to the dialect."""
+    """A departure that --dialect names is reported as the dialect's."""
     results = grouped(replayed(), MIX)
     assert {one.departure for one in results} == set(MIX.split(",")[1:])
     assert all(one.of_dialect for one in results)
@@ -205,7 +205,7 @@ def test_a_label_is_the_same_whatever_else_is_replayed() -> None:
 
 
 def test_no_two_causes_have_one_label() -> None:
-    """Not what has no requirement either: the shortest schedule's action told one until now."""
+    """The same holds without a requirement: until now the shortest schedule's action was the label."""
     listed = [
         failure(2, "group.members[m]", action="SessionTimeout"),
         failure(3, "group.members[m]", action="RebalanceTimeout"),
@@ -254,7 +254,7 @@ def test_the_most_serious_cause_is_first_and_a_known_departure_last() -> None:
 
 
 def test_the_most_serious_cause_and_that_of_most_steps_are_shown_in_full() -> None:
-    """The first difference in the order of the traces was, whatever its cause."""
+    """The first difference in the order of the traces was shown, whatever its cause."""
     deadline = replace(failure(1, "group.timers[session m].deadlineMs"), trace="traces/a.itf.json")
     wrong = [failure(index, "response.errorCode", action="Join") for index in (3, 2, 5)]
     owned = replace(failure(4, "group.members[m].assigned", "group.timers[session m]"), trace="b.itf.json")

@@ -1,4 +1,4 @@
-"""The dialect of an implementation is found, whatever it mixes."""
+"""The dialect of an implementation is identified for any mix of departures."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_an_implementation_like_no_dialect_is_identified_all_the_same() -> None:
 
 
 class Fickle(PythonTarget):
-    """A target that says another epoch in every third answer: no dialect does."""
+    """A target with another epoch in every third answer: no dialect does that."""
 
     count = 0
 

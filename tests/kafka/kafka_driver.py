@@ -17,7 +17,7 @@ from harness.targets.stdio import StdioTarget
 
 VERSIONS: Final = ("4.0.2", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 WITH_OFFSETS: Final = VERSIONS[1:]
-"""Versions whose commits and fetches can name topics by id."""
+"""The versions whose commits and fetches can name topics by id."""
 TOPICS: Final = {
     "foo": "11111111-1111-1111-1111-111111111111",
     "bar": "22222222-2222-2222-2222-222222222222",
@@ -27,7 +27,7 @@ HEARTBEAT: Final = "ConsumerGroupHeartbeat"
 
 
 def skip_without_jars(version: str) -> None:
-    """Skip a test, with the reason, where there is no JDK or the jars cannot be had."""
+    """Skip a test, with the reason, where there is no JDK or the jars cannot be fetched."""
     try:
         find_java()
         find_javac()
@@ -88,7 +88,7 @@ class Driver:
         return int(epoch)
 
     def state(self) -> tuple[Json, list[Json]]:
-        """All that it shows."""
+        """The whole visible state."""
         return self.target.describe("g"), self.target.records(0)
 
 

@@ -14,7 +14,7 @@ from harness.targets.kafka.target import command
 
 
 def started(words: list[str]) -> str:
-    """All that the program says when it is asked who it is."""
+    """The program's whole answer to hello."""
     request = json.dumps(SESSION[0]) + "\n"
     return subprocess.run(words, input=request, capture_output=True, text=True, timeout=120).stdout
 

@@ -34,7 +34,7 @@ class Case(NamedTuple):
     sent: dict[str, Any]
     claims: dict[str, Claim]
     subscribed: int
-    """How many partitions there are that somebody subscribes to."""
+    """The number of partitions with a subscriber."""
     equal: bool
     """All members subscribe to the same."""
     disputed: bool
@@ -44,8 +44,8 @@ class Case(NamedTuple):
 def case(name: str, seed: int) -> Case:
     """A group of up to 6 members in the middle of its life: some own, some have joined, some come late.
 
-    Their subscriptions are of version 2 or 3: of another member's, Kafka does not see the generation in the
-    user data of older ones, and takes the claim that it looks at last for the latest.
+    Their subscriptions are of version 2 or 3: in older ones of another member, Kafka does not see the
+    generation in the user data, and takes the claim that it reads last for the latest.
     """
     random = Random(seed)
     equal, disputed = seed % 2 == 0, seed % 4 >= 2
@@ -106,7 +106,8 @@ def test_the_same_assignment(version: str, name: str) -> None:
 
 
 class Figures(NamedTuple):
-    """How uneven an assignment is, how much of what is owned it moves, how much it gives to nobody."""
+    """The unevenness of an assignment, the owned partitions that it moves, and those that it gives to no
+    member."""
 
     uneven: int
     moved: int
@@ -143,7 +144,7 @@ def test_as_even_as_kafka_and_as_little_moves(version: str, name: str) -> None:
 
 
 def handed_over(one: Case, assignment: GroupAssignment) -> int:
-    """How many partitions a member gets that another claims, and of no earlier generation than it does."""
+    """The number of partitions that a member gets and another claims in a generation that is not earlier."""
     return sum(
         partition in claim.partitions
         and name != other
@@ -157,7 +158,7 @@ def handed_over(one: Case, assignment: GroupAssignment) -> int:
 
 @versions
 def test_nothing_is_handed_over_that_another_still_has(version: str) -> None:
-    """Kafka keeps this rule, but for members of different subscriptions that claim the same partition."""
+    """Kafka keeps this rule, except for members of different subscriptions that claim the same partition."""
     result = both("cooperative-sticky", version)
     assert not any(handed_over(one, ours) for one, ours, _ in result)
     assert not any(handed_over(one, theirs) for one, _, theirs in result if one.equal or not one.disputed)

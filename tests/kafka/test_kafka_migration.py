@@ -52,9 +52,9 @@ def test_the_migration_of_its_dialect_holds(started: StdioTarget) -> None:
 
 @pytest.mark.parametrize("folder", ["classic", "migration"])
 def test_traces_of_the_text_are_judged_to_their_end(started: StdioTarget, folder: str) -> None:
-    """Traces differ where Kafka departs; after a difference a group is loaded as the trace has it. A step
-    that is left out needs an API that Kafka does not have, or follows a state that Kafka is never in: a
-    classic member that must rejoin or synchronize, in a mixed group (Kafka arms that timer otherwise)."""
+    """Traces differ where Kafka departs; after a difference a group is loaded with the trace's state. A step
+    that is left out needs an API that Kafka does not have, or follows a state in which Kafka never is: a
+    classic member that must rejoin or synchronize, in a mixed group (Kafka arms that timer differently)."""
     result = replayed(started, decoded(TRACES / folder))
     offsets = set() if started.name >= "kafka:4.1" else {"OffsetCommit", "OffsetFetch"}  # by topic id
     reasons = {"ConsumerGroupPrepareAssignment", NOT_LOADED, *offsets}

@@ -1,4 +1,4 @@
-"""Getting Kafka's coordinator to run: its jars, the program around it, and what is said when that fails."""
+"""Getting Kafka's coordinator to run: its jars, the program around it, and the sentences of failures."""
 
 from __future__ import annotations
 

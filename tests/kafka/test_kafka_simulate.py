@@ -43,7 +43,7 @@ def test_kafkas_coordinator_does_what_its_dialect_says(version: str) -> None:
 
 
 def test_a_returning_members_copies_are_shown_once_and_in_order() -> None:
-    """P1, S1: Kafka writes copies of what a static member leaves behind, and then what changed."""
+    """P1, S1: Kafka writes copies of a leaving static member's records, and then the changes."""
     skip_without_jars("4.2.1")
     with closing(open_target("kafka:4.2.1", "kafka-4.2")) as kafka:
         client = {"id": "c", "host": "/127.0.0.1"}

@@ -44,7 +44,8 @@ def states() -> list[tuple[str, Loadable, Json]]:
 
 
 def test_a_loaded_state_is_described_alike(kafka: Driver) -> None:
-    """But offsets of a group that does not exist: Kafka makes one, of its classic type, to hold them."""
+    """Offsets of a missing group are the exception: Kafka makes a group, of its classic type, to hold
+    them."""
     view, kafkas = View(kafka.target.hello()), 0
     loaded = states()
     assert len(loaded) > 500
@@ -58,7 +59,7 @@ def test_a_loaded_state_is_described_alike(kafka: Driver) -> None:
 
 
 def test_a_loaded_group_goes_on_where_it_was(kafka: Driver) -> None:
-    """With metadata as recorded no epoch is bumped, with other topics it is, by the next heartbeat."""
+    """With the recorded metadata no epoch is bumped, with other topics the next heartbeat bumps it."""
     load = next(
         load for _, load, group in states() if group["state"] == "Stable" and len(group["members"]) == 2
     )
@@ -119,8 +120,8 @@ def test_deadlines_are_loaded(kafka: Driver) -> None:
 
 @pytest.mark.parametrize("text", [False, True])
 def test_without_volatile_state_it_is_recorded_or_derived(kafka: Driver, text: bool) -> None:
-    """Kafka records what a member revokes. In the records of KIP-848's text that is derived as after a
-    fail-over: what is held beyond the target; and there is no previous epoch."""
+    """Kafka records the partitions that a member revokes. In the records of KIP-848's text they are derived
+    as after a fail-over: the partitions held beyond the target; and there is no previous epoch."""
     kafka.two_members()
     group, records = kafka.state()
     loads = [in_text(record) for record in records] if text else records
@@ -149,7 +150,7 @@ def in_text(record: Json) -> Json:
 
 @pytest.mark.parametrize("topics", [1, 2])
 def test_a_regular_expression_is_loaded_as_resolved(kafka: Driver, topics: int) -> None:
-    """To the recorded topics; that another topic matches now is noticed at the next heartbeat."""
+    """An expression is loaded with the recorded topics; a further match is noticed at the next heartbeat."""
     kafka.heartbeat("m1", 0, rebalanceTimeoutMs=5000, subscribedTopicRegex="fo+|bar", topicPartitions=[])
     kafka.target.background()
     group, records = kafka.state()
@@ -273,7 +274,7 @@ def test_the_same_operations_give_the_same_bytes(kafka: Driver) -> None:
 
 
 def run(kafka: Driver, seed: int) -> list[bytes]:
-    """The answers to a random schedule of members that come, go, and are given ids by Kafka."""
+    """The answers to a random schedule of members that join, leave, and get ids from Kafka."""
     choose, answers = random.Random(seed), []
     kafka.target.load([], [], {"clockMs": 0})
     kafka.topic("foo", 4)

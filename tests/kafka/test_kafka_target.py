@@ -136,7 +136,8 @@ def test_partitions_are_sorted(kafka: Driver) -> None:
 
 
 def test_a_state_that_means_nothing_any_more_is_not_shown(kafka: Driver) -> None:
-    """Kafka keeps what a member waited for when its target is replaced, and when it goes away."""
+    """Kafka keeps the partitions that a member waited for when its target is replaced, and when it goes
+    away."""
     epoch = kafka.two_members()
     kafka.join("m3", "foo")
     assert kafka.member("m2")["memberEpoch"] == epoch
@@ -285,7 +286,7 @@ def test_offsets_go_by_topic_id(kafka: Driver) -> None:
 def test_a_group_without_members_takes_what_anybody_commits_below_epoch_0(
     kafka: Driver, classic: bool
 ) -> None:
-    """EmptyGroupCommits (O2): whatever member id and instance id, and whatever kind the group is of."""
+    """EmptyGroupCommits (O2): with any member id and instance id, in a group of any kind."""
 
     def error(member: str, epoch: int, instance: str | None = None) -> int:
         return int(commit(kafka, member, epoch, 7, instance)["topics"][0]["partitions"][0]["errorCode"])
@@ -348,7 +349,7 @@ def test_metadata_is_given_with_its_hash(kafka: Driver) -> None:
 
 
 def test_metadata_is_given_for_some_of_the_topics(kafka: Driver) -> None:
-    """Though nobody had looked at the group before the topics changed."""
+    """The metadata are given although no request had read the group before the topics changed."""
     kafka.target.topics([{"name": "bar", "id": TOPICS["bar"], "partitions": 1}], [])
     joins = {"rebalanceTimeoutMs": 5000, "topicPartitions": [], "subscribedTopicNames": ["bar"]}
     body = {"groupId": "g", "memberId": "m1", "memberEpoch": 0, **joins}

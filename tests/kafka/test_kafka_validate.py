@@ -1,4 +1,4 @@
-"""`conform validate` of what Kafka's own coordinator does, asked again as in the log of tests/validate."""
+"""`conform validate` of Kafka's own coordinator, with the requests of tests/validate's log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAITS = "(waits)"
 
 
 def outcomes(lines: Sequence[Json]) -> list[object]:
-    """The error of each request, and who was answered."""
+    """The error of each request, and the clients that were answered."""
     answers = [line["answer"] for line in lines if line["op"] in ("request", "advance", "fire")]
     return [
         (answer.get("body", {}).get("errorCode", WAITS), [one["id"] for one in answer.get("completed", ())])
@@ -30,7 +30,7 @@ def outcomes(lines: Sequence[Json]) -> list[object]:
 
 
 def ask(target: StdioTarget, operations: Sequence[Json], log: Path) -> list[Json]:
-    """Do it all again."""
+    """Send all requests again."""
     with recorded(SymbolicIds(target), log) as again:
         for one in operations:
             match one["op"]:
@@ -63,7 +63,7 @@ def ask(target: StdioTarget, operations: Sequence[Json], log: Path) -> list[Json
 
 @pytest.mark.parametrize("started", ["4.2.1", "4.4.0"], indirect=True)
 def test_a_group_that_migrates_is_a_behaviour(started: StdioTarget, tmp_path: Path) -> None:
-    """In its dialect; of 4.2.1 it is what the log says."""
+    """The run is one in its dialect; that of 4.2.1 equals the log."""
     log, result = tmp_path / "log", tmp_path / "result.json"
     before = [json.loads(line) for line in LOG.read_text().splitlines()]
     started.load([], [], {"clockMs": 0})  # other tests have had it before

@@ -68,7 +68,7 @@ APART = {
     "savedMember": {"there"},
     "classicGroup": {"members"},
 }
-"""Fields that are read apart: whether a record is in its function, and the records that are."""
+"""Fields that are read apart: the presence of a record in its function, and the present records."""
 _ALIAS = re.compile(r"@typeAlias: (\w+) = \{(.*?)\};", re.DOTALL)
 
 

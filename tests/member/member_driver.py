@@ -1,4 +1,4 @@
-"""One member with a hand-written coordinator: what it sends is taken, what it is told is made up."""
+"""One member with a hand-written coordinator: its requests are taken, its answers are made up."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def answer(
 
 
 class Driver:
-    """`callbacks` are all that ran: ("revoked", ["foo-0"]). Those named in `raising` raise."""
+    """A driver of one member; `callbacks` are all that ran: ("revoked", ["foo-0"]). Those named in `raising`
+    raise."""
 
     def __init__(self, member_id: str = "m", raising: tuple[str, ...] = (), **settings: Any) -> None:
         self.member = Member(Settings("g", **settings), member_id)
@@ -97,7 +98,7 @@ class Driver:
         assert request is not None and request.purpose in (HEARTBEAT, LEAVE)
         return request.body
 
-    # What it is told
+    # Answers to the member
 
     def reply(self, body: Json) -> None:
         assert self.sent is not None

@@ -7,7 +7,7 @@ from member_driver import FENCED, UNKNOWN, UNRELEASED, Driver, answer, owned, pa
 
 from coordinator.members.consumer import Consumer, Listener, Member, MemberError, Settings, State
 
-# What a member is told in a row, while it is at rest with foo-0 and foo-1: an assignment, or an error; "poll"
+# Answers to a member in a row, while it is at rest with foo-0 and foo-1: an assignment, or an error; "poll"
 # lets the application poll. The callbacks that must have run.
 TABLE: dict[str, tuple[list[list[str] | int | str], list[tuple[str, list[str]]]]] = {
     "nothing new": ([["foo-0", "foo-1"], "poll"], []),
@@ -86,7 +86,7 @@ def test_fenced_while_a_revocation_runs_loses_only_the_rest() -> None:
 
 
 def test_nothing_is_fetched_from_the_moment_it_is_taken() -> None:
-    """K2: before the application polls; K1: all of it."""
+    """K2: before the application polls; K1: all of them."""
     driver = Driver(auto_commit=False).stable("foo-0", "foo-1")
     driver.heartbeat()
     driver.ok(2, "foo-0")
@@ -97,7 +97,7 @@ def test_nothing_is_fetched_from_the_moment_it_is_taken() -> None:
 
 
 def test_new_partitions_are_fetched_when_their_callback_has_returned() -> None:
-    """K3: and not before it is known from where."""
+    """K3: and not before their offsets are known."""
     driver = Driver().stable("foo-0")
     driver.heartbeat()
     driver.ok(2, "foo-0", "foo-1")
@@ -112,7 +112,7 @@ def test_new_partitions_are_fetched_when_their_callback_has_returned() -> None:
 
 @pytest.mark.parametrize("raising", [("revoked",), ("assigned",), ("revoked", "assigned"), ("lost",)])
 def test_callback_that_raises_stops_nothing(raising: tuple[str, ...]) -> None:
-    """The rest runs, the first error is told, the acknowledgement is sent."""
+    """The rest runs, the first error is reported, the acknowledgement is sent."""
     driver = Driver(raising=raising, auto_commit=False).stable("foo-0", "foo-1")
     driver.member.take_error()
     driver.heartbeat()
@@ -128,7 +128,7 @@ def test_callback_that_raises_stops_nothing(raising: tuple[str, ...]) -> None:
 
 
 def test_unreleased_instance_id_is_fatal() -> None:
-    """K1: nothing is sent any more, and the application hears why."""
+    """K1: no request is sent any more, and the application gets the reason."""
     driver = Driver(instance_id="i").subscribe()
     driver.heartbeat()
     driver.error(UNRELEASED)
@@ -141,7 +141,7 @@ def test_unreleased_instance_id_is_fatal() -> None:
 
 
 def test_interrupt_in_a_callback_does_not_lose_its_end() -> None:
-    """https://github.com/apache/kafka/pull/18089 (KAFKA-18160): the completion is always told."""
+    """https://github.com/apache/kafka/pull/18089 (KAFKA-18160): the member always gets the completion."""
 
     class Interrupted(Listener):
         def on_partitions_assigned(self, partitions: object) -> None:

@@ -244,7 +244,7 @@ def test_position_does_not_outlive_its_partition() -> None:
 
 def test_a_second_revocation_before_the_first_is_reported() -> None:
     """R1: a revocation ends while a heartbeat is in flight, and its answer asks for more: the next heartbeat
-    says nothing, as the specification's member does; a subscription that changed meanwhile is said."""
+    has no news, as that of the specification's member; a subscription that changed meanwhile is sent."""
     for subscribes in (False, True):
         driver = Driver(auto_commit=False).stable("foo-0", "foo-1")
         driver.heartbeat()

@@ -1,4 +1,4 @@
-"""A consumer's configuration by Kafka's names, and what the protocol that it chooses does (K4, C8)."""
+"""A consumer's configuration by Kafka's names, and the behaviour of the protocol that it chooses (K4, C8)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_cluster_without_the_protocol_is_fatal_and_says_what_to_do() -> None:
 
 def test_c8_lost_partitions_are_revoked_by_default() -> None:
     class Old(Listener):
-        """An application that knows of no lost partitions."""
+        """An application without on_partitions_lost."""
 
         heard: tuple[str, ...] = ()
 

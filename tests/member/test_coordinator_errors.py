@@ -21,7 +21,7 @@ BOTH = frozenset({(FOO, 0), (FOO, 1)})
 
 
 class Told(Listener):
-    """Notes what the application is told."""
+    """A listener that notes its calls."""
 
     def __init__(self) -> None:
         self.lost: list[Partitions] = []
@@ -63,7 +63,8 @@ class Process:
 
 @pytest.mark.parametrize(("state", "code"), [("loading", 14), ("unavailable", 15), ("moved", 16)])
 def test_h5_a_coordinator_that_is_not_there_costs_a_member_nothing(state: str, code: int) -> None:
-    """The member tries again until the coordinator is there, in the same epoch, and owns what it owned."""
+    """The member tries again until the coordinator is there, in the same epoch, and owns its partitions of
+    before."""
     process = Process()
     before = process.group()
     process.sent.clear()
@@ -80,7 +81,8 @@ def test_h5_a_coordinator_that_is_not_there_costs_a_member_nothing(state: str, c
 
 
 def test_h5_a_member_without_the_right_to_its_group_has_failed() -> None:
-    """Told once, without a further request; what it owned is lost, as nobody keeps it any more."""
+    """The application gets the error once, without a further request; the member's partitions are lost, as no
+    coordinator keeps them any more."""
     process = Process()
     before = process.group()
     process.sent.clear()

@@ -1,8 +1,8 @@
 """Whole groups in one process: members, listeners and the coordinator, under schedules that a seed decides.
 
 R7 where it matters, at the consumers: of two owners of a partition one was removed and does not know it yet.
-R8: when the disturbances stop, everybody gets what the coordinator has for it. O3: a partition that is handed
-over after a clean revocation goes on exactly where its owner stopped.
+R8: when the disturbances stop, all members get their targets. O3: a partition that is handed over after a
+clean revocation goes on exactly where its owner stopped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Checked(Listener):
 
 
 class World:
-    """A group that consumes: a position is how much of its partition was processed."""
+    """A group that consumes: a position is the number of processed records of its partition."""
 
     def __init__(self, seed: int, members: int = MEMBERS, topics: tuple[str, ...] = ("foo", "bar")) -> None:
         self.random = random.Random(seed)
@@ -142,7 +142,7 @@ class World:
                 owners[partition] = name
 
     def settle(self, rounds: int = 12) -> None:
-        """Everybody polls and everything arrives; the dead expire."""
+        """Let all poll and everything arrive; dead members expire."""
         for _ in range(rounds):
             for consumer in self.consumers.values():
                 consumer.exchange(self.now_ms)

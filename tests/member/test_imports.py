@@ -1,4 +1,4 @@
-"""The member can be taken out and put into a client: it imports the standard library and itself."""
+"""The member can be copied into a client: it imports the standard library and itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""PartitionAssignor.onAssignment: once in an epoch, as the member moves to it, with the whole target (K3)."""
+"""PartitionAssignor.onAssignment: once in an epoch, when the member moves to it, with the whole target
+(K3)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ Json = dict[str, Any]
 
 
 class Noting:
-    """A local assignor that writes down what it is told."""
+    """A local assignor that notes its calls."""
 
     name = "noting"
     minimum_version = maximum_version = 0
@@ -61,7 +62,7 @@ class Told(Driver):
         self.poll()
 
 
-# Answers in a row, as `Told.step` takes them, and what the assignor must have been told.
+# Answers in a row, in the form of `Told.step`, and the calls that the assignor must have got.
 TABLE: dict[str, tuple[list[tuple[Any, ...]], list[tuple[int, str, list[str]]]]] = {
     "pending partitions come within the epoch": (
         [(1, "foo-0", "foo-1", "a"), (1, "foo-0 foo-1", "", "a")],

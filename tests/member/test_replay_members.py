@@ -43,7 +43,7 @@ def test_member_conforms() -> None:
 
 
 def dead(files: list[Path]) -> int:
-    """Steps of processes that are down: requests of theirs that arrive late, their time-outs."""
+    """Steps of processes that are down: late requests of theirs, their time-outs."""
     count = 0
     for file in files:
         up: set[str] = set()
@@ -134,7 +134,8 @@ def test_trace_without_clients_has_no_member_steps() -> None:
 
 
 def test_a_trace_that_begins_while_an_answer_is_under_way_has_no_member_steps() -> None:
-    """As each step that `conform exhaust` judges by itself: nobody has joined, but may be about to."""
+    """The same holds for each step that `conform exhaust` judges by itself: no member has joined, but one may
+    be about to."""
     met = 0
     for file in TRACES:
         trace = read_trace(file)

@@ -1,4 +1,4 @@
-"""Which request a member sends, when, and what is in it (H1, H2, H7, K4, S1)."""
+"""The requests that a member sends, their times, and their content (H1, H2, H7, K4, S1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from coordinator.members.consumer import Purpose, State
 
 
 def absent(body: dict[str, object]) -> bool:
-    """Is this a keep-alive (H7)?"""
+    """Tell if the request is a keep-alive (H7)."""
     known = {"groupId", "memberId", "memberEpoch"}
     return all(value in (None, -1) for name, value in body.items() if name not in known)
 
@@ -98,7 +98,7 @@ def test_pauses_get_longer_up_to_the_longest() -> None:
 
 
 def test_one_request_at_a_time() -> None:
-    """R9: whatever becomes due."""
+    """R9: with any due requests."""
     driver = Driver().stable("foo-0")
     driver.heartbeat()
     driver.subscribe("bar")
@@ -164,7 +164,7 @@ def test_acknowledgement_is_immediate_and_reports_what_is_left() -> None:
 
 @pytest.mark.parametrize(("literal", "expected"), [(False, None), (True, ["foo-0", "foo-1"])])
 def test_report_after_a_lost_answer_while_revoking(literal: bool, expected: list[str] | None) -> None:
-    """H7 literally, or so that a coordinator that has failed over does not misunderstand it."""
+    """H7 literally, or in a way that a coordinator that has failed over does not misunderstand."""
     driver = Driver(auto_commit=False, reports_while_revoking=literal).stable("foo-0", "foo-1")
     driver.heartbeat()
     driver.ok(1, "foo-0")
@@ -348,7 +348,7 @@ def test_closed_member_is_not_used_again() -> None:
 
 
 def test_o4_a_stale_commit_of_the_application_is_repeated_after_the_next_heartbeat() -> None:
-    """O4: with the new epoch and the positions as they are then; the application hears of the end alone."""
+    """O4: with the new epoch and the positions of that time; the application gets only the end."""
     driver = Driver(auto_commit=False).stable("foo-0")
     driver.member.set_position(foo(0), 20)
     driver.member.commit()

@@ -1,4 +1,4 @@
-"""Drives one group that migrates, in the words of the tests: members of the classic protocol and of the
+"""A driver of one group that migrates, in the words of the tests: members of the classic protocol and of the
 consumer protocol beside each other. Partitions are numbers of the topic foo."""
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class MixedDriver:
     def sync(
         self, member: str, generation: int, gives: Mapping[str, Iterable[int]] | None = None
     ) -> Json | None:
-        """SyncGroup, as the leader with what it gives."""
+        """SyncGroup; a leader's has the assignments that it is given."""
         assignments = [
             {"memberId": name, "assignment": assigned(owned)} for name, owned in (gives or {}).items()
         ]
@@ -136,7 +136,7 @@ class MixedDriver:
         )
 
     def synced(self, member: str, generation: int) -> set[int]:
-        """SyncGroup that is accepted at once: what it assigns."""
+        """SyncGroup that is accepted at once: its assignment."""
         answer = self.sync(member, generation)
         assert answer is not None and answer["errorCode"] == 0, answer
         return given(answer["assignment"])
@@ -176,7 +176,7 @@ class MixedDriver:
         return int(answer["topics"][0]["partitions"][0]["errorCode"])
 
     def stable(self, members: Mapping[str, Iterable[int]], static: Iterable[str] = ()) -> int:
-        """Makes a classic group of these members and what each is assigned: the generation."""
+        """Make a classic group of these members with these assignments: the generation."""
         static = frozenset(static)
         for name in members:
             if name not in static:
@@ -245,5 +245,5 @@ class MixedDriver:
         return {one["memberId"]: one["classicState"] for one in members if "classicState" in one}
 
     def target(self, **gives: Iterable[int]) -> None:
-        """The next target, instead of the assignor's."""
+        """Set the next target, in place of the assignor's."""
         self.coordinator.script_target("g", {name: wired(owned) for name, owned in gives.items()})

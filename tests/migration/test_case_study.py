@@ -1,5 +1,5 @@
 """KIP-848's case study of online migration on the coordinator, state by state as printed, corrected where the
-text contradicts itself (M1, M2, M3); what it prints there is not what comes."""
+text contradicts itself (M1, M2, M3); there the printed state does not come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Shown = dict[str, tuple[int, set[int]]]
 
 
 def started(text: dict[str, Any]) -> MixedDriver:
-    """The classic group that the study starts from, loaded from its record."""
+    """The classic group at the start of the study, loaded from its record."""
     driver = MixedDriver(text["partitions"])
     first = text["first"]
     members = [
@@ -65,7 +65,8 @@ def do(driver: MixedDriver, step: dict[str, Any], static: list[str]) -> None:
 
 
 def shown(driver: MixedDriver) -> Shown:
-    """Each member's epoch and partitions: what it holds; once it has converged what is free of its target."""
+    """Each member's epoch and partitions: its held ones; after it has converged, those of its target that are
+    free."""
     held = {one["memberId"]: driver.held(one["memberId"]) for one in driver.group["members"]}
     results: Shown = {}
     for one in driver.group["members"]:

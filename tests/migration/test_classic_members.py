@@ -35,7 +35,8 @@ def test_an_eager_member_moves_in_one_round() -> None:
 
 
 def test_a_cooperative_member_revokes_before_it_moves() -> None:
-    """M3, R1: told the intersection at its old generation; the rest is nobody's until it rejoins without."""
+    """M3, R1: told the intersection at its old generation; the other partitions have no owner until it
+    rejoins without them."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     assert driver.joined("b", [0, 1], generation) == generation
     assert driver.synced("b", generation) == {1}
@@ -70,7 +71,7 @@ def test_a_member_is_rebalanced_once_more_when_all_that_it_waits_for_is_free() -
 
 
 def test_a_rebalance_is_for_a_target_not_for_an_epoch() -> None:
-    """M3: of a dialect whose targets lag nobody is rebalanced before there is one."""
+    """M3: in a dialect whose targets lag no member is rebalanced before there is one."""
     driver = MixedDriver(dialect=Dialect(TargetMayLag=True), config=Config(assignment_interval_ms=1_000))
     generation = driver.stable({"b": [0, 1], "c": [2, 3]})
     driver.upgraded("a")
@@ -124,7 +125,7 @@ def test_a_generation_fences() -> None:
 
 @pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
 def test_a_sync_behind_the_target_gets_what_that_leaves(dialect: str) -> None:
-    """M2: the intersection of what the member has and its target. The rebalance goes on, and so does its
+    """M2: the intersection of the member's partitions and its target. The rebalance goes on, and so does its
     time: otherwise nothing would tell an eager member to rejoin. Kafka has an error."""
     driver = MixedDriver(dialect=DIALECTS[dialect])
     generation = driver.stable({"b": [0, 1], "c": [2, 3]})
@@ -187,7 +188,7 @@ def test_a_revoking_member_gets_no_more_than_the_newest_target() -> None:
 
 
 def test_a_request_whose_response_is_lost_is_repeated() -> None:
-    """H6: of the generation before; of an older one the member must begin anew, and owns nothing."""
+    """H6: in the generation before; in an older one the member must begin anew, and owns nothing."""
     driver, generation = mixed({"a": [0], "b": [1], "c": [2, 3]}, b=[0, 1], c=[2, 3])
     epoch = driver.joined("b", [], generation)
     assert driver.joined("b", [], generation) == epoch
@@ -258,7 +259,8 @@ def test_an_assignor_reads_the_metadata_of_classic_members(
 
 @pytest.mark.parametrize(("user_data", "error"), [(b"x", 42), (None, 0)])
 def test_an_assignor_of_another_name_reads_version_minus_one(user_data: bytes | None, error: int) -> None:
-    """M4: the text names no name, so every assignor that joins must read user data if there is any."""
+    """M4: the text has no rule about names, so every assignor that joins must read user data if there is
+    any."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
@@ -269,7 +271,7 @@ def test_an_assignor_of_another_name_reads_version_minus_one(user_data: bytes | 
 
 
 def test_user_data_goes_with_the_member_whose_place_is_taken() -> None:
-    """M4, S1: nobody is left who has said anything to an assignor."""
+    """M4, S1: no member is left with data for an assignor."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b", instance="i", metadata=subscribed(user_data=b"x"))
@@ -280,7 +282,7 @@ def test_user_data_goes_with_the_member_whose_place_is_taken() -> None:
 
 
 def test_a_client_side_assignor_computes_for_classic_members() -> None:
-    """M4: it is given their user data, and what it computes for them is in their assignment."""
+    """M4: the assignor gets their user data, and its metadata for them is in their assignment."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
@@ -308,8 +310,8 @@ def test_a_client_side_assignor_computes_for_classic_members() -> None:
 def computing(
     instance: str | None = None, protocol: str = "classic"
 ) -> tuple[MixedDriver, dict[str, Any], int]:
-    """A group of a, which computes, and b, which uses that protocol: the driver, what a's requests have in
-    common, and the group epoch that it prepared."""
+    """A group of a, which computes, and b, which uses that protocol: the driver, the common fields of a's
+    requests, and the prepared group epoch."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b", "c"])
     driver.join("", client="b", instance=instance)
@@ -337,7 +339,7 @@ def installed(driver: MixedDriver, caller: dict[str, Any], epoch: int, metadata:
 
 @pytest.mark.parametrize("metadata", ["x", "for b", "eQ==eQ==", "e\nQ==", "\u00e9Q=="])
 def test_an_assignment_that_a_classic_member_cannot_get_is_not_installed(metadata: str) -> None:
-    """M4, A7: it gets the metadata as bytes, which this text is not."""
+    """M4, A7: it gets the metadata as bytes, and this text has none."""
     driver, caller, epoch = computing()
     end = driver.coordinator.end
     answer = installed(driver, caller, epoch, metadata)
@@ -347,7 +349,7 @@ def test_an_assignment_that_a_classic_member_cannot_get_is_not_installed(metadat
 
 
 def test_metadata_of_a_former_consumer_does_not_end_the_coordinator() -> None:
-    """M4, S1: the text was fit for the process that a classic one replaces; the log keeps it."""
+    """M4, S1: the text was right for the process that a classic one replaces; the log keeps it."""
     driver, caller, epoch = computing("i", "consumer")
     assert installed(driver, caller, epoch, "for b")["errorCode"] == 0
     joined = driver.join("", client="c", instance="i")
@@ -360,7 +362,7 @@ def test_metadata_of_a_former_consumer_does_not_end_the_coordinator() -> None:
 
 
 def test_a_static_member_moves_to_the_consumer_protocol_in_its_place() -> None:
-    """M1, S1: with its assignment, and nobody else is disturbed; its old process hears that it is fenced."""
+    """M1, S1: with its assignment, and without disturbing any other member; its old process is fenced."""
     driver = MixedDriver()
     generation = driver.stable({"B": [0, 1], "C": [2, 3]}, static=["B"])
     answer = driver.upgraded("a", instanceId="b")
@@ -371,7 +373,7 @@ def test_a_static_member_moves_to_the_consumer_protocol_in_its_place() -> None:
 
 
 def test_a_static_member_moves_back_in_its_place() -> None:
-    """M1, S1: as long as others use the consumer protocol the group stays what it is."""
+    """M1, S1: while others use the consumer protocol the group stays a consumer group."""
     driver = MixedDriver()
     driver.target(a=[0, 1], d=[2, 3])
     driver.upgraded("a", instanceId="i")
@@ -420,7 +422,7 @@ def test_the_only_member_that_is_replaced_converts_the_group_back() -> None:
 
 
 def test_an_instance_id_is_one_members() -> None:
-    """S2: whoever was replaced hears that it is fenced, with any request."""
+    """S2: a replaced process is fenced, with any request."""
     driver = MixedDriver()
     generation = driver.stable({"B": [0, 1], "C": [2, 3]}, static=["B"])
     driver.upgraded("a")
@@ -442,7 +444,7 @@ def test_a_static_member_may_leave_out_its_instance_id_as_it_rejoins() -> None:
 
 
 def test_a_classic_member_is_unknown_to_heartbeats_whatever_instance_id_it_names() -> None:
-    """M2, H5: also one that is another's (S2); found by exhausting MCMigrationAway."""
+    """M2, H5: also one of another member (S2); found by exhausting MCMigrationAway."""
     driver = MixedDriver()
     driver.stable({"A": [0], "B": [1]})
     driver.upgraded("c", instanceId="i")

@@ -15,7 +15,8 @@ def mixed(**members: list[int]) -> tuple[MixedDriver, int]:
 
 
 def test_a_member_of_the_consumer_protocol_converts_the_group() -> None:
-    """M1: the group epoch starts at the generation; what members are assigned is target and held."""
+    """M1: the group epoch starts at the generation; assignments of members become target and held
+    partitions."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[], b=[0, 1], c=[2, 3])
     assert driver.upgraded("a")["memberEpoch"] == generation + 1
@@ -31,7 +32,7 @@ def test_a_member_of_the_consumer_protocol_converts_the_group() -> None:
 @pytest.mark.parametrize("leaves", [False, True])
 @pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.2"])
 def test_only_who_joins_converts_the_group(dialect: str, leaves: bool) -> None:
-    """M1, H5: a member of the classic group that has not joined with the consumer protocol is none of it."""
+    """M1, H5: a member of the classic group that has not joined with the consumer protocol is not in it."""
     driver = MixedDriver(dialect=Dialect.named(dialect))
     generation = driver.stable({"b": [0, 1]})
     before = driver.group, driver.coordinator.end
@@ -42,14 +43,14 @@ def test_only_who_joins_converts_the_group(dialect: str, leaves: bool) -> None:
 
 
 def test_a_converting_member_without_an_id_gets_a_new_one() -> None:
-    """H1, M1: the members of the classic group are those of the group that it becomes."""
+    """H1, M1: the members of the classic group are those of the converted group."""
     driver, _ = mixed(b=[0, 1])
     driver.coordinator.use_ids(["b", "c"])
     assert driver.upgraded("")["memberId"] == "c"
 
 
 def test_partitions_that_members_still_hold_belong_to_no_other() -> None:
-    """M1, R7: the barrier has just begun: assignments are those that the log has."""
+    """M1, R7: the barrier has just begun: assignments are those in the log."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.coordinator.use_ids(["d"])
     driver.join("", client="d")
@@ -63,9 +64,10 @@ def test_partitions_that_members_still_hold_belong_to_no_other() -> None:
 
 
 def test_a_member_that_rejoined_holds_the_partitions_that_it_reports() -> None:
-    """M1, R7: cooperative members keep what they own as they rejoin; of two claims the later one counts."""
+    """M1, R7: cooperative members keep their partitions while they rejoin; of two claims the later one
+    counts."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
-    assert driver.join("b", [1, 2], generation - 1) is None  # as it said last; a stale claim on 2
+    assert driver.join("b", [1, 2], generation - 1) is None  # from its last report; a stale claim on 2
     driver.target(a=[0, 1, 2, 3])
     driver.upgraded("a")
     assert [driver.held(name) for name in "abc"] == [{0}, {1}, {2, 3}]
@@ -73,7 +75,7 @@ def test_a_member_that_rejoined_holds_the_partitions_that_it_reports() -> None:
 
 
 def test_members_hold_their_claims_until_the_leader_assigns() -> None:
-    """M1: a generation of which the log has no assignment; b claims what c has got since."""
+    """M1: a generation without an assignment in the log; b claims a partition that c has got since."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     assert driver.join("b", [0, 3], generation - 1) is None
     assert driver.join("c", [3], generation) is not None
@@ -85,7 +87,7 @@ def test_members_hold_their_claims_until_the_leader_assigns() -> None:
 
 
 def test_partitions_to_revoke_belong_to_no_other_member_yet() -> None:
-    """M1, R7: between two rounds of cooperative members b may own 1 still, which was given to nobody."""
+    """M1, R7: between two rounds of cooperative members b may still own 1, which no member was given."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     driver.join("b", [0, 1], generation)
     driver.join("c", [2, 3], generation)
@@ -118,7 +120,7 @@ def test_a_group_that_is_converted_back_and_again_knows_what_members_hold() -> N
 
 @pytest.mark.parametrize("metadata", [subscribed(version=2), "AAM="], ids=["version 2", "cut off"])
 def test_members_that_are_too_old_keep_the_group_classic(metadata: str) -> None:
-    """M2: INVALID_REQUEST for who joins, and nothing has changed."""
+    """M2: INVALID_REQUEST for the joining member, and nothing has changed."""
     driver = MixedDriver()
     driver.coordinator.use_ids(["b"])
     driver.join("", client="b")
@@ -147,7 +149,7 @@ def test_a_group_of_others_than_consumers_is_not_converted(dialect: str, error: 
 
 
 def test_a_full_group_is_not_converted() -> None:
-    """M1, H5: the join is refused after all, and the group is as it was."""
+    """M1, H5: the join is refused after all, and the group is unchanged."""
     driver = MixedDriver(config=Config(group_max_size=2))
     driver.stable({"b": [0, 1], "c": [2, 3]})
     before = driver.group, driver.coordinator.end
@@ -186,7 +188,8 @@ def test_classic_members_keep_their_session_timeout() -> None:
 
 @pytest.mark.parametrize("how", ["leaves", "is fenced", "runs out", "is removed"])
 def test_the_last_member_of_the_consumer_protocol_converts_the_group_back(how: str) -> None:
-    """M1: however it goes. The others rejoin, in order if they had converged, and get all partitions."""
+    """M1: in every way of leaving. The others rejoin, in order if they had converged, and get all
+    partitions."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[0], b=[1], c=[2, 3])
     driver.upgraded("a", instanceId="i")
@@ -221,7 +224,7 @@ def test_the_last_member_of_the_consumer_protocol_converts_the_group_back(how: s
 
 
 def test_a_group_that_is_left_empty_stays_a_consumer_group() -> None:
-    """M1: nobody is left who would need a classic one; a JoinGroup makes one of it."""
+    """M1: no member is left that would need a classic group; a JoinGroup makes one of it."""
     driver = MixedDriver()
     epoch = driver.upgraded("a")["memberEpoch"]
     driver.heartbeat("a", -1)
@@ -243,8 +246,8 @@ def test_an_empty_classic_group_becomes_a_consumer_group() -> None:
 
 
 def test_fail_over_in_the_middle_of_a_conversion_back() -> None:
-    """M1, P2: what the gone member held is nobody's: the group must not be taken for Stable. All are told to
-    rejoin, keep their member ids, and get everything."""
+    """M1, P2: the partitions of the gone member have no owner: the group must not be taken for Stable. All
+    are told to rejoin, keep their member ids, and get everything."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[0], b=[1], c=[2, 3])
     driver.upgraded("a")
@@ -296,7 +299,7 @@ def test_a_generation_that_nobody_converted_is_still_synchronised_after_a_fail_o
 
 
 def test_fail_over_in_the_middle_of_a_migration() -> None:
-    """M1, P2: the records give back the mixed group; who must rejoin is told so again."""
+    """M1, P2: the records restore the mixed group; members that must rejoin are told so again."""
     driver, generation = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[0], b=[1], c=[2, 3])
     driver.upgraded("a")
@@ -340,7 +343,7 @@ def test_a_refused_timer_is_put_off() -> None:
 
 
 def test_a_member_that_moves_to_the_consumer_protocol_need_not_rejoin() -> None:
-    """M2: under its own id, while it was to rejoin; the time-out of that is not its own any more."""
+    """M2: under its own id, while it had to rejoin; the time-out of that no longer applies."""
     driver, _ = mixed(b=[0, 1], c=[2, 3])
     driver.target(a=[], b=[0, 1], c=[2, 3])
     driver.upgraded("a")

@@ -73,7 +73,8 @@ def join(coordinator: Coordinator, member: str = "new", epoch: int = 0) -> Json:
 
 
 def ends_of(coordinator: Coordinator, begin: int) -> list[int]:
-    """Where batches end after the first `begin` records: a restart that keeps so many tears none."""
+    """The ends of batches after the first `begin` records: a restart that keeps that many records tears
+    none."""
     ends = coordinator._log._batch_ends
     return [end for end in ends if end >= begin]
 
@@ -84,7 +85,7 @@ def seen(coordinator: Coordinator) -> Json:
 
 
 def prefixes(coordinator: Coordinator, begin: int) -> Iterator[tuple[int, Coordinator]]:
-    """For each batch since `begin`: the records that a crash right after it leaves, and who loads them."""
+    """For each batch since `begin`: the records that a crash right after it leaves, and their reader."""
     end = coordinator.end
     for keep in ends_of(coordinator, begin):
         other = Coordinator(clock=SimulatedClock(), config=coordinator._env.config)
@@ -95,7 +96,7 @@ def prefixes(coordinator: Coordinator, begin: int) -> Iterator[tuple[int, Coordi
 
 
 def test_p4_a_group_of_200_members_and_40_topics_migrates() -> None:
-    """As one batch: its JSON is more than 1 MB, its bytes are less."""
+    """P4: as one batch: its JSON is more than 1 MB, its bytes are less."""
     coordinator = coordinator_of(200, 40, 100)
     begin = coordinator.end
     answer = join(coordinator)

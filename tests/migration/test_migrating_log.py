@@ -36,7 +36,7 @@ def compacted(log: Sequence[Json], first: int, last: int, drop_tombstones: bool)
 
 
 def loaded(log: Sequence[Json]) -> Json:
-    """The group, and what was committed, as a new coordinator has them."""
+    """The group and its committed offsets, in a new coordinator."""
     driver = MixedDriver()
     driver.coordinator.load(log, TOPICS, {})
     fetched = driver.coordinator.request(
@@ -49,7 +49,7 @@ def loaded(log: Sequence[Json]) -> Json:
 
 
 def up(driver: MixedDriver) -> int:
-    """b and c are moved to what a, which converts the group, leaves them: the group epoch."""
+    """b and c are moved to the partitions that a, which converts the group, leaves them: the group epoch."""
     driver.target(a=[0], b=[1], c=[2, 3])
     epoch = driver.upgraded("a")["memberEpoch"]
     for name, owned in (("b", []), ("c", [2, 3])):
@@ -58,7 +58,7 @@ def up(driver: MixedDriver) -> int:
 
 
 def committed_before_and_never_again(driver: MixedDriver) -> None:
-    """Real bug 33: nothing but old commits says that there was a classic group."""
+    """Real bug 33: only old commits show that there was a classic group."""
     generation = driver.stable({"b": [0, 1], "c": [2, 3]})
     assert driver.commit("b", generation) == 0
     up(driver)
@@ -96,7 +96,7 @@ def up_down_and_up(driver: MixedDriver) -> None:
 
 
 def emptied_between(driver: MixedDriver) -> None:
-    """A classic group that everybody left becomes a consumer group, and the other way round."""
+    """A classic group that all members left becomes a consumer group, and the other way round."""
     generation = driver.stable({"b": [0, 1]})
     driver.commit("b", generation)
     driver.leave("b")
@@ -178,7 +178,7 @@ UNREADABLE = ["x!", "é", "AAA=", ""]
     ],
 )
 def test_a_classic_group_with_bytes_that_nobody_can_read_is_not_converted(field: str, text: str) -> None:
-    """M1, P2: the log has them, and the coordinator goes on. No bytes at all are an assignment of nothing."""
+    """M1, P2: the log has them, and the coordinator goes on. No bytes at all are an empty assignment."""
     driver = MixedDriver()
     generation = driver.stable({"B": [0, 1], "C": [2, 3]})
     log = driver.coordinator.records()

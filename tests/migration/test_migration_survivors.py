@@ -64,7 +64,7 @@ def test_a_member_that_moves_to_the_consumer_protocol_owes_no_sync() -> None:
 
 
 def test_revoked_partitions_are_in_the_log_of_a_conversion() -> None:
-    """P1, RevocationRecorded: nothing, and the epoch before is that of the conversion."""
+    """P1, RevocationRecorded: none, and the epoch before is that of the conversion."""
     driver = MixedDriver(dialect=dataclasses.replace(Dialect(), RevocationRecorded=True))
     driver.stable({"b": [0, 1]})
     driver.upgraded("a")
@@ -106,7 +106,7 @@ JOIN: Json = {
 
 
 def mixed(driver: MixedDriver | None = None, **more: list[int]) -> MixedDriver:
-    """The group of b, of the classic protocol, and of a, of the consumer protocol, which b has told of."""
+    """The group of b, of the classic protocol, and of a, of the consumer protocol, of which b knows."""
     driver = driver or MixedDriver()
     driver.stable(more or {"b": [0, 1, 2, 3]}, static=more)
     driver.upgraded("a")
@@ -121,7 +121,7 @@ def refused(driver: MixedDriver, member: str, instance: str | None = None, **mor
 
 
 def test_an_instance_id_must_belong_to_its_member() -> None:
-    """M2, S2: unknown where nobody has it, fenced where another has; nobody joins by the way."""
+    """M2, S2: unknown where no member has it, fenced where another has; none joins by the way."""
     driver = mixed(None, B=[0, 1, 2, 3])
     assert refused(driver, "x", "nobodys") == 25
     assert refused(driver, "x", "b") == 82
@@ -129,21 +129,21 @@ def test_an_instance_id_must_belong_to_its_member() -> None:
 
 
 def test_whose_place_is_taken_need_not_share_a_protocol() -> None:
-    """M2, S1: of a static member its next process may say something else."""
+    """M2, S1: a static member's next process may have other protocols."""
     driver = mixed(None, B=[0, 1, 2, 3])
     driver.coordinator.use_ids(["c"])
     assert refused(driver, "", "b", protocols=("sticky",)) == 0
 
 
 def test_a_full_group_takes_nobody() -> None:
-    """H5: nor one of the classic protocol."""
+    """H5: not one of the classic protocol either."""
     driver = mixed(MixedDriver(config=Config(group_max_size=2)))
     assert refused(driver, "c") == 81
     assert refused(driver, "b") == 0  # who is in it may join again without a generation
 
 
 def test_a_join_sees_that_a_topic_has_grown() -> None:
-    """E1 with MetadataChange "next-heartbeat": a JoinGroup is as good as one."""
+    """E1 with MetadataChange "next-heartbeat": a JoinGroup has the same effect."""
     driver = mixed(MixedDriver(dialect=dataclasses.replace(Dialect(), MetadataChange="next-heartbeat")))
     generation = driver.joined("b", [], driver.epoch("b"))
     driver.synced("b", driver.joined("b", [], generation))
@@ -152,7 +152,7 @@ def test_a_join_sees_that_a_topic_has_grown() -> None:
     assert driver.group["groupEpoch"] == epoch
     driver.coordinator.upsert_topic("foo", FOO, 6)
     assert driver.group["groupEpoch"] == epoch
-    driver.joined("b", [], generation)  # which says what it said before
+    driver.joined("b", [], generation)  # which repeats its earlier fields
     assert driver.group["groupEpoch"] == epoch + 1
     driver.coordinator.restart()
     assert driver.group["groupEpoch"] == epoch + 1
@@ -171,7 +171,7 @@ def test_a_sync_names_the_protocol_of_consumers() -> None:
 
 
 def test_a_partition_that_a_topic_does_not_have_is_nobodys() -> None:
-    """M1, T2: whoever says that it owns it; its rack is what it says."""
+    """M1, T2: a report that claims it changes nothing; the rack is the member's own."""
     driver = MixedDriver()
     generation = driver.stable({"b": [0, 1, 2, 3]})
     owned = frozenset({("foo", 3), ("foo", 4), ("missing", 0)})
@@ -185,7 +185,7 @@ def test_a_partition_that_a_topic_does_not_have_is_nobodys() -> None:
     ("kind", "protocols"), [("", [{"name": "range", "metadata": subscribed()}]), ("consumer", [])]
 )
 def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protocols: list[Json]) -> None:
-    """M1: an empty consumer group stays what it is."""
+    """M1: an empty consumer group stays a consumer group."""
     driver = mixed()
     driver.leave("b")
     driver.heartbeat("a", -1)
@@ -195,7 +195,7 @@ def test_a_join_that_names_no_protocol_makes_no_classic_group(kind: str, protoco
 
 
 def test_an_absent_member_makes_no_classic_group() -> None:
-    """M1, M2: whoever has a member id was a member; of an empty group nobody is one."""
+    """M1, M2: a client with a member id was a member; an empty group has none."""
     driver = mixed()
     driver.leave("b")
     driver.heartbeat("a", -1)
@@ -204,13 +204,13 @@ def test_an_absent_member_makes_no_classic_group() -> None:
 
 
 def test_a_member_may_join_again_with_another_protocol() -> None:
-    """M2: with what it said before it need have none in common."""
+    """M2: it need have no protocol in common with its own earlier ones."""
     driver = mixed()
     assert refused(driver, "b", protocols=("sticky",)) == 0
 
 
 def test_a_wrong_request_is_refused_in_a_mixed_group_too() -> None:
-    """C1, M2: a session time-out that the coordinator does not take."""
+    """M2: a new id is made only for a member without one."""
     answer = mixed().send("JoinGroup", "z", **{**JOIN, "sessionTimeoutMs": 1})
     assert answer is not None and answer["errorCode"] == 26
 
@@ -225,15 +225,15 @@ def test_an_id_is_made_for_who_has_none() -> None:
 
 
 def test_kafka_knows_no_assignor_of_a_client() -> None:
-    """M4 is of the text alone."""
+    """M4 belongs only to KIP-848's text."""
     driver = mixed(MixedDriver(dialect=DIALECTS["kafka-4.2"]))
     assert not driver.member("b").get("clientAssignors")
     assert mixed().member("b")["clientAssignors"]
 
 
 def test_an_empty_instance_id_is_one_and_none_is_not() -> None:
-    """M1, M2, S1: Kafka takes it, too. A request without instance id neither removes its member nor joins in
-    its place, where what that member supports would not count."""
+    """M1, M2, S1: Kafka accepts it, too. A request without instance id neither removes its member nor joins
+    in its place, where that member's protocols would not count."""
     driver = MixedDriver()
     driver.stable({"b": [0, 1, 2, 3]})
     driver.upgraded("a")

@@ -1,4 +1,4 @@
-"""Traces of groups that migrate: no wrong one is taken for one (M1-M3)."""
+"""Traces of groups that migrate: no wrong trace passes for a right one (M1-M3)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_state_of_another_form_is_refused() -> None:
 
 
 def test_a_target_that_answers_otherwise_differs(traces: list[DecodedTrace]) -> None:
-    """A trace that says another generation than the coordinator."""
+    """A trace with another generation than the coordinator's."""
     trace = next(trace for trace in traces if "goes-on-in-a-mixed-group" in trace.name)
     file = next(file for file in FILES if file.name == trace.name)
     raw = read_trace(file)

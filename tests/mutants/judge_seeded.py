@@ -1,4 +1,4 @@
-"""Judges seeded bugs in a process that does nothing else, since forks of one with threads may hang.
+"""Judging seeded bugs in a process with no other work, since forks of one with threads may hang.
 
     python tests/mutants/judge_seeded.py JOBS < asked.json
 
@@ -19,7 +19,7 @@ from harness.mutate.seeded import SeededCheck, judge_seeded  # noqa: E402
 
 
 def main(jobs: int) -> None:
-    """Judge what the standard input asks for."""
+    """Judge the checks of the standard input."""
     checks = [
         SeededCheck(target, check, read_patch(Path(patch)) if patch else None)
         for target, check, patch in json.load(sys.stdin)

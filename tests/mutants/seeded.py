@@ -1,4 +1,5 @@
-"""The seeded bugs of one folder, and what catches each; for the report, once both folders have run."""
+"""The seeded bugs of one folder, and the check that catches each; for the report, once both folders have
+run."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def answers(checks: Sequence[SeededCheck]) -> Answers:
 
 
 def answers_of(target: str, request: pytest.FixtureRequest, build: Path = BUILD) -> Answers:
-    """Judge what the selected tests of a module ask for; all seeded bugs of the folder go to the report."""
+    """Judge the seeded bugs that the selected tests of a module need; all of the folder go to the report."""
     selected = [item for item in request.session.items if item.path == request.path]
     results = answers([item.callspec.params["bug"] for item in selected if hasattr(item, "callspec")])
     caught = {
@@ -69,8 +70,8 @@ def caught(answer: Answer) -> str:
 
 
 def report(target: str, caught: Mapping[Patch, str], build: Path) -> None:
-    """Write what one folder's bugs came to, and `mutants.json` if that is now known of both: the files of
-    tests run in processes of their own, and either may be the last."""
+    """Write the results of one folder's bugs, and `mutants.json` if both are known now: the files of tests
+    run in processes of their own, and either may be the last."""
     write_text(_part(target, build), json.dumps([_row(*one) for one in caught.items()], indent=2) + "\n")
     parts = [_read(_part(each, build)) for each in TARGETS]
     names = [[patch.path.name for patch in all_patches(ROOT, each)] for each in TARGETS]

@@ -1,4 +1,4 @@
-"""Recorded verdicts of the specification's seeded bugs: what is forged does not count, or is found out."""
+"""Recorded verdicts of the specification's seeded bugs: a forged one does not count, or is noticed."""
 
 from __future__ import annotations
 

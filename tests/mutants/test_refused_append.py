@@ -1,4 +1,4 @@
-"""P3: what a request leaves behind whose records the log refused."""
+"""P3: the state after a request whose records the log refused."""
 
 from __future__ import annotations
 

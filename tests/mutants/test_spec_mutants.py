@@ -9,7 +9,7 @@ from harness.mutate.seeded import SeededCheck
 
 BUGS = bugs("spec")
 MODELS = [one.check for one in BUGS if " with " in one.check]
-"""The models that the manifest does not have as they are here."""
+"""The models that the manifest does not have in this form."""
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have; their process
-ids go into files of a folder. Before them one that takes a second to stop, and says when it begins to.
+ids go into files of a folder. Before them a task that takes a second to stop, and reports the beginning of
+that.
 
     python tests/mutate/stopped_pool.py FOLDER
 """
@@ -40,7 +41,7 @@ def main(folder: Path) -> None:
         return Verdict(KILLED, "")
 
     stop_on_sigterm()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent of this process may ignore it
     list(run_all(["slow", "engine", "tests"], work, 3, 1000.0))
 
 

@@ -1,4 +1,4 @@
-"""A verdict on a mutant holds while the files that it depends on stay the same, and no longer."""
+"""A verdict on a mutant holds while the files on which it depends stay the same, and no longer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KILLED_BY_A_TRACE = Verdict(KILLED, "t1, step 3", ["golden/t1"])
 
 
 class Kit:
-    """A journal, and what verdicts rest on, with the version of each."""
+    """A journal, and the things on which verdicts rest, with the version of each."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "journal.jsonl"

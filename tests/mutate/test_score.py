@@ -1,4 +1,4 @@
-"""The committed score and the arguments for equivalence are of the code as it is."""
+"""The committed score and the arguments for equivalence are of the present code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is stopped leaves nothing behind that it started."""
+"""A run that is stopped leaves no process behind that it started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 def test_processes_of_a_stopped_run_end_with_it(
     answer: signal.Signals, everybody: bool, tmp_path: Path
 ) -> None:
-    """`kill` tells one process, a terminal and `timeout` its process group; here some of it twice."""
+    """`kill` signals one process, a terminal and `timeout` its process group; here some of it twice."""
     with a_run(tmp_path) as (run, numbers):
         if everybody:
             os.killpg(run.pid, answer)
@@ -61,7 +61,7 @@ def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
 
 
 def alive(number: int) -> bool:
-    """Tell if a process runs; one that nobody has waited for does not."""
+    """Tell if a process runs; one that no parent has waited for does not."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout
     return bool(state.strip()) and not state.strip().startswith("Z")
 

@@ -1,4 +1,5 @@
-"""The extras of the package: what documents and messages name is there, and what is pinned is pinned."""
+"""The extras of the package: those that documents and messages name exist, and the pinned libraries are
+pinned."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 NAMED = re.compile(r"(?:group-conformance|\.whl|'\.|-e '?\.)\[([\w,]+)\]")
 PINNED = ("confluent-kafka", "jgo", "kio", "mutmut")
-"""Libraries of which more is used than they promise to keep."""
+"""Libraries whose unpromised parts are used, too."""
 
 
 def named(text: str) -> set[str]:

@@ -1,7 +1,6 @@
-"""Which functions of the coordinator are called, and whether a bug is in one of them.
+"""The called functions of the coordinator, and a check if a bug is in one of them.
 
-A copy of the coordinator notes its calls; a bug in functions that nothing calls cannot show in what is
-done.
+A copy of the coordinator notes its calls; a bug in functions that nothing calls cannot show.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ NOTES: Final = "called.py"
 
 
 def note_calls(root: Path) -> None:
-    """Make every function of the copy `root`/coordinator note that it is called, every module that it is
-    imported."""
+    """Make every function of the copy `root`/coordinator note its calls, and every module its imports."""
     for path in (root / "coordinator").rglob("*.py"):
         name, tree = str(path.relative_to(root)), ast.parse(path.read_text(encoding="utf-8"))
         for node in list(ast.walk(tree)):
@@ -40,7 +38,7 @@ def changes(root: Path, copy: Path, called: Container[str]) -> bool:
 
 
 def _places(root: Path, copy: Path, name: Path) -> Iterator[int]:
-    """The lines of a file that the copy does not have, or has something next to."""
+    """The lines of a file that the copy does not have, or beside which it has another line."""
     before, after = ((folder / name).read_text(encoding="utf-8").splitlines() for folder in (root, copy))
     if before == after:
         return

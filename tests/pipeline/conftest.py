@@ -1,4 +1,4 @@
-"""One Spark session for all tests of the pipeline, and the runs that several of them look at."""
+"""One Spark session for all tests of the pipeline, and the runs that several of them use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.transitions import dump
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of this folder needs Spark: `make test-sparks`."""
+    """Mark all tests of this folder, which need Spark: `make test-sparks`."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.sparks)
@@ -36,14 +36,14 @@ SMALL: Final = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.sources.partitionOverwriteMode": "static",
 }
-"""Settings for a hundred rows: Spark else compiles a program for each question, which takes half of all time.
+"""Settings for a hundred rows: else Spark compiles a program for each query, which takes half of all time.
 Runs in processes of their own have Spark's own settings, and the same tables."""
 
 
 @pytest.fixture(scope="package", autouse=True)
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The session that `exhaust` uses while it is there. Like the session of a user it overwrites whole
-    tables, where the pipeline does not say that parts of them stay."""
+    """The session that `exhaust` uses while it exists. Like the session of a user it overwrites whole tables,
+    where the pipeline does not keep parts of them."""
     log = tmp_path_factory.mktemp("spark") / "spark.log"
     with spark_session(Cluster("local[2]", settings=SMALL), log) as session:
         lock = common_folder(tmp_path_factory) / "archive.lock"
@@ -58,7 +58,7 @@ def common_folder(factory: pytest.TempPathFactory) -> Path:
 
 
 def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Ran]) -> Ran:
-    """A run that one worker does in a folder, and all look at; none changes the folder."""
+    """A run that one worker does in a folder, and all use; none changes the folder."""
     place = common_folder(factory) / name
     with place.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -29,9 +29,9 @@ _SHOWN: Final = 120
 
 @dataclass
 class Judged:
-    """How many steps were judged, how many differ, for how many the state before could not be loaded; how
-    many that differ break which requirement; the first in the order of their keys. `after` is how far those
-    that differ are from an initial state, in steps."""
+    """The numbers of judged steps, of those that differ, of those whose state before could not be loaded; the
+    number of different ones for each requirement; the first one in the order of their keys. `after` is their
+    distance from an initial state, in steps."""
 
     steps: int = 0
     differ: int = 0
@@ -41,7 +41,7 @@ class Judged:
     first: dict[str, str] | None = None
 
     def add(self, row: Row, verdict: Row, home: str) -> None:
-        """Count a verdict; `home` is the folder that messages name, and the example must not."""
+        """Count a verdict; `home` is the folder that messages name, and that the example must not."""
         self.steps += 1
         self.not_loaded += verdict["verdict"] == NOT_JUDGED
         if verdict["verdict"] != FAIL:
@@ -72,12 +72,13 @@ def judge_all(place: Path, home: str) -> Judged:
 
 
 def depths(place: Path) -> list[int]:
-    """How far the states of the graph are from an initial one."""
+    """The distances of the graph's states from an initial one."""
     return sorted(set(ds.dataset(place / "states").to_table(columns=["depth"])["depth"].to_pylist()))
 
 
 def rows(place: Path, depth: int) -> Iterator[Row]:
-    """The steps that call the target from states so far away, those from the same state one after another."""
+    """The steps that call the target from states at this distance, those from the same state one after
+    another."""
     steps = ds.dataset(place / "steps" / "graph", partitioning="hive")
     wanted = ds.field("operation").is_valid() & (ds.field("depth") == depth)
     batches = steps.to_batches(columns=list(USED), filter=wanted)

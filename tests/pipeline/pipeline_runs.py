@@ -1,4 +1,4 @@
-"""Runs of `exhaust` for tests: models, targets with faults, and the tables as anyone reads them."""
+"""Runs of `exhaust` for tests: models, targets with faults, and the tables in any reader's form."""
 
 from __future__ import annotations
 

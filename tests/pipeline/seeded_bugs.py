@@ -150,7 +150,7 @@ def _run(command: Sequence[str], folder: Path, **more: str) -> subprocess.Comple
 
 
 def row(mutant: Patch, places: Mapping[str, Path], control: Mapping[str, Json]) -> Json:
-    """The row of a mutant: what judging found in which models, and who finds the bug."""
+    """The row of a mutant: the verdicts in each model, and the check that finds the bug."""
     result = judged(mutant, places, control)
     shown = next((model for model, one in result.items() if one["differ"]), None)
     return {
@@ -217,7 +217,7 @@ def _file(mutant: str) -> str:
 
 
 def verify(path: Path) -> int:
-    """Say whether the evidence still counts: exit code 0, or 12 where it is missing or stale."""
+    """Tell if the evidence is still valid: exit code 0, or 12 where it is missing or stale."""
     if not (path / _MODELS).is_file():
         print(f"there is no evidence {path}: record it with --evidence", file=sys.stderr)
         return EVIDENCE_MISSING
@@ -271,8 +271,8 @@ def _line(one: Json) -> str:
 
 
 def _result(one: Json) -> list[str]:
-    """The cells of a row: the model that finds the bug, after how many steps, in how many, and an example; or
-    the reason why none finds it."""
+    """The cells of a row: the model that finds the bug, the number of steps after which it does, the number
+    of such steps, and an example; or the reason why none finds it."""
     if one["model"]:
         result, first = one["found"], one["found"]["first"]
         way = "/".join(part for part in (first["action"], first["branch"], first["error"]) if part)

@@ -1,4 +1,4 @@
-"""A Spark job that never ends; the process id of what does it goes into a file.
+"""A Spark job that never ends; the process id of its worker goes into a file.
 
 python tests/pipeline/stopped_session.py FOLDER
 """
@@ -18,7 +18,7 @@ from harness.pipeline.session import Cluster, spark_session
 def main(folder: Path) -> None:
     """Until it is told to stop."""
     stop_on_sigterm()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts this may ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent of this process may ignore it
     started, new = str(folder / "worker"), str(folder / "worker.new")
 
     def forever(number: int) -> int:

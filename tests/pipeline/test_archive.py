@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(folder: Path) -> str:
-    """A whole session whose caches are in the folder; which archive its Java used."""
+    """A whole session whose caches are in the folder; the archive of its Java."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder)}
     words = [sys.executable, str(PROGRAM), str(folder / "spark.log")]
     ended = subprocess.run(words, env=environment, capture_output=True, text=True)
@@ -36,7 +36,7 @@ def test_the_next_session_uses_it(tmp_path: Path) -> None:
 
 
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """A Java and the jars of a Spark, as far as the name of an archive depends on them."""
+    """A Java and the jars of a Spark, in the parts on which the name of an archive depends."""
     java, jars = tmp_path / "java", tmp_path / "spark" / "jars"
     java.mkdir()
     jars.mkdir(parents=True)

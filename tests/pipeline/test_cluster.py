@@ -21,7 +21,7 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture(scope="module", autouse=True)
 def package() -> None:
-    """`make package`, which asks the package index for what builds the wheel, and for nothing else."""
+    """`make package`, which asks the package index only for the packages that build the wheel."""
     made = subprocess.run(
         ["make", "package", f"BIN={BIN}", f"VENV={BIN}", "-o", f"{BIN}/ready"],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""A model that names a dialect is judged on a target that speaks it, without being told."""
+"""A model that names a dialect is judged on a target that speaks it, without an option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`conform exhaust` as it is used: help, a sentence and an exit code for what is wrong, findings in words."""
+"""`conform exhaust` in use: help, a sentence and an exit code for each mistake, findings in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A seeded bug: what `exhaust` finds of it is what `conform replay` finds; every finding can be replayed."""
+"""A seeded bug: `exhaust` finds the same differences as `conform replay`; every finding can be replayed."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def named(finding: Any) -> Any:
 
 
 def signature(row: Any) -> Any:
-    """Where a step differs: what is in brackets in a path says which one, and does not count; the type of a
-    record and the name of a timer do."""
+    """The place where a step differs: text in brackets in a path names one of several, and does not count;
+    the type of a record and the name of a timer do."""
     names = set()
     for one in row["differences"]:
         place = re.sub(r"\[(?:([A-Za-z]+) )?[^\]]*\]", lambda match: f"[{match[1] or ''}]", one["path"])

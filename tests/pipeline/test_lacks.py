@@ -1,4 +1,4 @@
-"""Steps that need a feature which the target says it lacks are left out, and counted by the feature."""
+"""Steps that need a feature which the target declares it lacks are left out, and counted by the feature."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def target(without: list[str], admits: bool = False, **options: object) -> str:
 
 
 def judged(path: Path, name: str) -> list[tuple[str, str]]:
-    """The verdicts of a trace's steps, and the features for want of which they were left out."""
+    """The verdicts of a trace's steps, and the features that they lack."""
     judge = Judge(name, "kip-848")
     try:
         rows = [row for row in StepRows({}).trace("t", read_trace(path), "t") if row["operation"]]
@@ -109,7 +109,8 @@ def test_traces_hold_but_for_the_steps_that_were_left_out(tmp_path: Path) -> Non
         assert f"left out, because the target lacks {name}: {steps} step" in sentence
     assert sum(row["tested"] for row in result.coverage if row["requirement"] == "H1") > 0
     end_with(result)
-    # a target that does not say so differs; so a replay finds, which leaves as many steps out or more
+    # a target that does not declare that differs; a replay finds the same, and leaves out at least as many
+    # steps
     assert run(tmp_path / "silent", target(without=LACKING), files=files).result.failed > 0
     replayed = replay_files(files, target(without=LACKING, admits=True))
     assert 0 < replayed.judged <= result.trace_steps

@@ -1,4 +1,5 @@
-"""Damaged inputs become rows that say so and the rest goes on; what gets lost on the way fails the run."""
+"""Damaged inputs become rows with their problems and the rest goes on; rows that are lost on the way fail the
+run."""
 
 from __future__ import annotations
 

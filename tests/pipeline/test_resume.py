@@ -1,4 +1,4 @@
-"""The same inputs give the same tables, in however many pieces; finished work is not done again."""
+"""The same inputs give the same tables, in any number of pieces; finished work is not done again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def small_parts(output: Path, dot: Path, split: int, end: str, seed: str) -> sub
 
 
 def command(output: Path, model: Model, seed: str) -> subprocess.Popen[str]:
-    """`conform exhaust` of the same, as it is used."""
+    """`conform exhaust` of the same inputs, as users run it."""
     words = ["exhaust", str(model.module), "--config", str(model.config), "--input", str(TRACE)]
     more = ["--master", "local[2]", "--out", str(output), "--json", str(output / "result.json")]
     return subprocess.Popen(

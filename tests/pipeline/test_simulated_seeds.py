@@ -1,4 +1,4 @@
-"""Seeds of whole groups as Spark tasks: the same result however they are spread."""
+"""Seeds of whole groups as Spark tasks: the same result with any distribution."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ def test_the_sum_does_not_depend_on_the_tasks(tasks: int, tmp_path: Path) -> Non
     here = [run_seed(PythonParts(), request, seed) for seed in range(5)]
     assert summed(request, outcomes) == summed(request, here)
     assert [one.seed for one in outcomes] == [0, 1, 2, 3, 4]
-    assert f"5 seeds in {tasks} tasks" in lines  # later lines say for how long, on a slow machine
+    assert f"5 seeds in {tasks} tasks" in lines  # later lines have the time so far, on a slow machine

@@ -32,7 +32,7 @@ def wait_for(file: Path, run: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT])
 def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp_path: Path) -> None:
-    """`kill` and Ctrl-C once waited until Spark's job was done, in minutes, and could not be repeated."""
+    """`kill` and Ctrl-C once waited for minutes until Spark's job was done, and could not be repeated."""
     worker = tmp_path / "worker"
     with start(tmp_path) as run:
         try:
@@ -51,7 +51,7 @@ def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp
 
 @pytest.mark.parametrize("until", ["spark.log", "worker"], ids=["Spark starts", "a job runs"])
 def test_a_whole_group_that_is_stopped_prints_one_sentence(until: str, tmp_path: Path) -> None:
-    """As `timeout` does it: Java has the signal, too, and answers no more. It once was 325 lines."""
+    """`timeout` does it: Java has the signal, too, and answers no more. The output once was 325 lines."""
     with start(tmp_path) as run:
         try:
             wait_for(tmp_path / until, run)

@@ -1,4 +1,4 @@
-"""Under spark-submit the settings that were given count, and the pipeline sets the others."""
+"""Under spark-submit the given settings count, and the pipeline sets the others."""
 
 from __future__ import annotations
 

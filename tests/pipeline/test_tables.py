@@ -1,4 +1,4 @@
-"""The tables on disk: their schemas, and that they have every transition of the state graph once."""
+"""The tables on disk: their schemas, and every transition of the state graph once."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_each_column_of_a_published_table_has_a_meaning() -> None:
 
 
 def plain(schema: pa.Schema) -> dict[str, str]:
-    """Names and types; a dictionary and its values are one type, and what the items of a list are called does
-    not matter."""
+    """Names and types; a dictionary and its values are one type, and the name of a list's items does not
+    matter."""
     return {field.name: plain_type(field.type) for field in schema}
 
 

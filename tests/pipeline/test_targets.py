@@ -24,7 +24,7 @@ from harness.transitions import dump
 
 
 def reached(ran: Ran) -> Counter[tuple[str, str]]:
-    """How many steps were reached how, with which verdict: what counts of every step."""
+    """The numbers of steps by the way in which they were reached, and by verdict."""
     by_path = {row["step"]: row for row in ran.rows("verdicts", "paths")}
     verdicts = [by_path.get(row["step"], row) for row in ran.rows("verdicts", "graph")]
     assert len(by_path.keys() - {row["step"] for row in verdicts}) == 0
@@ -74,7 +74,7 @@ def test_states_that_a_load_loses_are_detected_and_reached_by_path(dot: Path, tm
     assert ended.value.exit_code == ENGINE_FAILED
     by_path = {row["step"]: row["not_loaded"] for row in ran.rows("verdicts", "paths")}
     assert all(entry[0]["path"] == one["path"] for entry in by_path.values())
-    # a target that loads them needs none of it, and the other one all of it again
+    # a target that loads them needs none of these, and the other one all of them again
     loads = run(tmp_path / "out", files=[dot])
     assert (loads.units(), loads.result.by_path) == (["verdicts/graph"], 0)
     assert loads.result.holds and not loads.result.loads

@@ -50,7 +50,7 @@ def test_the_tasks_of_a_session_are_counted(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_run_goes_on_saying_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stages of more than two seconds once said nothing until they were over."""
+    """Stages of more than two seconds once printed nothing until they were over."""
     monkeypatch.setattr(ticking, "EVERY_S", 0.05)
     given: list[str] = []
     job = Job("python", "kip-848", str(tmp_path / "out"), files=[TRACE.as_uri()])

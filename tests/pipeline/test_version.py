@@ -1,4 +1,4 @@
-"""Tables are made anew when code that makes them has changed, and only then."""
+"""Tables are made anew when their code has changed, and only then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences that a waiver accepts: counted, named, no finding; one that is over or unused fails."""
+"""Differences that a waiver accepts: counted, named, no finding; an expired or unused one fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ WAIVER = '[[waiver]]\nsignature = "{}"\nreason = "issue 17"\nexpires = {}\n'
 
 @pytest.fixture(scope="module")
 def wrong(dot: Path, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """A target whose groups are wrong after a member left; what others judge again is there already."""
+    """A target whose groups are wrong after a member left; parts that others judge again are there
+    already."""
     return run(tmp_path_factory.mktemp("wrong") / "out", faulty("worse"), files=[dot])
 
 

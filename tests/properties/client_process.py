@@ -1,4 +1,5 @@
-"""The member's side, as spec/ClosedGroup.tla has it: a process, what it knows and what it owns (K1, K2)."""
+"""The member's side in the form of spec/ClosedGroup.tla: a process, its knowledge and its partitions (K1,
+K2)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ REBALANCE_MS: Final = 5_000
 
 @dataclass(frozen=True)
 class Sent:
-    """A response on its way: the end of the log that it waited for, and the incarnation that it is to."""
+    """A response in flight: the end of the log for which it waited, and its incarnation."""
 
     body: Json
     end: int
@@ -56,9 +57,10 @@ class Process:
         return not self.owned <= self.assigned
 
     def heartbeat(self, reports: bool = False) -> Json:
-        """The next request (H7): full, or a keep-alive that perhaps `reports` what it owns.
+        """The next request (H7): full, or a keep-alive that perhaps `reports` its partitions.
 
-        Nothing is reported by who has not done yet what it was told (R9: it could be mistaken).
+        A process that has not carried out its last assignment reports nothing (R9: the report could be
+        misunderstood).
         """
         body: Json = {"groupId": GROUP, "memberId": self.member_id, "memberEpoch": self.epoch}
         if self.full:
@@ -79,7 +81,7 @@ class Process:
         return {"groupId": GROUP, "memberId": self.member_id, "memberEpoch": epoch, **instance}
 
     def receive(self, sent: Sent) -> bool:
-        """K1 to K3: what an answer makes it do; False: it ends."""
+        """K1 to K3: the effect of an answer; False: the process ends."""
         body = sent.body
         if body["errorCode"] == COORDINATOR_NOT_AVAILABLE:
             self.full = True
@@ -101,5 +103,5 @@ class Process:
         return True
 
     def finish_revocation(self) -> None:
-        """K2: given up; the next heartbeat says so."""
+        """K2: the partitions are given up; the next heartbeat reports that."""
         self.owned, self.full = self.assigned, True

@@ -1,4 +1,4 @@
-"""Events that may happen to a group, drawn by Hypothesis: the rules of the state machine."""
+"""Events of a group, drawn by Hypothesis: the rules of the state machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from harness.kinds.consumer.scenario.from_ops import scenario_from_ops
 
 T = TypeVar("T")
 Says = tuple[list[str] | None, str | None]
-"""Names and regular expression."""
+"""Topic names and regular expression."""
 Data = st.DataObject
 
 PROCESSES = 6
@@ -61,11 +61,12 @@ WRONG: Sequence[tuple[Json, int]] = (
     ({"memberId": "", "memberEpoch": 1}, INVALID_REQUEST),
     ({"topicPartitions": to_wire([(TOPIC_ID.format(1), -1)])}, INVALID_REQUEST),
 )
-"""H3, H4: what makes a join invalid, and with which error."""
+"""H3, H4: the fault of an invalid join, and its error."""
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Rules draw who does it, from those who can; `group_run.Run` does it and checks everything."""
+    """A state machine whose rules draw the acting processes; `group_run.Run` does the events and checks
+    everything."""
 
     connect: ClassVar[Any] = staticmethod(in_process)
 
@@ -111,8 +112,8 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.run.processes) < PROCESSES)
     @rule(data=st.data(), says=st.none() | subscriptions, assignor=assignors, fate=fates)
     def start_static(self, data: Data, says: Says | None, assignor: str | None, fate: str) -> None:
-        """S1, S2: in its place, if who had the instance id is away, perhaps saying the same; else the
-        instance id is taken, or free."""
+        """S1, S2: in its place, if the holder of the instance id is away, perhaps with the same fields; else
+        the instance id is taken, or free."""
         away = {m.instance: m for m in self.run.state.members.values() if m.epoch == AWAY and m.instance}
         taken = {member.instance for member in self.run.state.members.values()}
         free = [instance for instance in INSTANCES if instance not in taken]
@@ -136,7 +137,7 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.who())
     @rule(data=st.data(), fate=fates)
     def report(self, data: Data, fate: str) -> None:
-        """Does what it was told, and says so."""
+        """A process carries out its assignment, and reports that."""
         process = _one(data, self.who())
         process.finish_revocation()
         self.run.exchange(process, process.heartbeat(), fate)
@@ -149,7 +150,7 @@ class GroupMachine(RuleBasedStateMachine):
         fate=st.lists(fates, min_size=1, max_size=5),
     )
     def everybody_heartbeats(self, rounds: int, ms: int, does: list[bool], fate: list[str]) -> None:
-        """Time passes, and all report what they own, having done as they were told, or not yet."""
+        """Time passes, and all report their partitions, having carried out their assignments, or not yet."""
         turns = zip(cycle(does), cycle(fate), strict=False)
         for _ in range(rounds):
             self.run.advance(ms)

@@ -1,5 +1,5 @@
-"""Java that starts fast for the Spark of tests: options of Java for what does not start by `spark_session`
-(spark-submit, a session of others, executors of a cluster), and the archive of classes that all of them
+"""Java that starts fast for the Spark of tests: options of Java for programs that `spark_session` does not
+start (spark-submit, a session of others, executors of a cluster), and the archive of classes that all of them
 use."""
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from harness.pipeline import archive, session
 
 
 def quick_java() -> dict[str, str]:
-    """An environment with the options that `spark_session` gives its own Java. Else Java compiles twice
-    what runs for seconds, and reads each class anew: half of the time of a small run."""
+    """An environment with the options that `spark_session` gives its own Java. Without the options Java
+    compiles everything twice that runs for seconds, and reads each class anew: half of the time of a small
+    run."""
     result = session._archive()
     options = result.options if result and result.find() else ""
     return {"JDK_JAVA_OPTIONS": f"{session._JAVA} {options}".strip()}

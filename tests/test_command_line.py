@@ -132,7 +132,8 @@ def test_an_option_has_one_meaning_and_a_meaning_one_name() -> None:
 
 
 def test_the_rules_of_options_see_two_names_and_two_meanings() -> None:
-    """Options that there were once: a second name for a known meaning, a known name with a second meaning."""
+    """Options of earlier versions: a second name for a known meaning, and a known name with a second
+    meaning."""
     assert re.search(SHARED["--manifest"], "The manifest, beside which the modules are.")
     assert not re.search(SHARED["--timeout"], "Seconds that an answer of stdio:COMMAND may take.")
     assert not re.search(SHARED["--tour"], "Write behaviours that take every edge of the state graph.")

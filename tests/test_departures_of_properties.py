@@ -1,4 +1,5 @@
-"""docs/dialects.md says what holds instead where a departure loosens a property, and a model checks that."""
+"""docs/dialects.md gives the rule that holds instead where a departure loosens a property, and a model checks
+that rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The rules of the house that CONTRIBUTING.md states: who may import whom, and what cites a requirement."""
+"""The rules of the house that CONTRIBUTING.md states: the modules that each package may import, and the files
+that cite a requirement."""
 
 from __future__ import annotations
 
@@ -219,7 +220,7 @@ PRONOUNS = (
     r"(?:(?:It|Its|They|Their|Them|Those|That of|And|So) "
     r"|The same(?= as | by | for | from | in | of | the | to | where | with|,))"
 )
-"""Words in the place of a noun that is somewhere else."""
+"""Words that stand for a noun that is somewhere else."""
 PARSERS = ("harness/engines/tlc_output.py", "harness/engines/apalache_output.py")
 """The text of these files is in the key of every recorded result."""
 VERBS_AS_NAMES = dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Commands of README.md and docs/ work, end with the exit code that is said, and print what is shown."""
+"""Commands of README.md and docs/ work, end with the stated exit code, and print the shown output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hashes of the sources of a recorded run: what counts, and that nothing which ran is left out."""
+"""Hashes of the sources of a recorded run: the parts that count, and that no module that ran is left out."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """TLC for tests, in a JVM that stays: most of a short run is Java's start and code that is not compiled yet.
 
 `java/TlcServer.java` runs the same jar with the same words, and begins each run with TLC's memory as new; the
-output is that of a program of its own (`engines/test_warm_tlc.py`). A run that the tests are about the memory
-or the time of, and one beside another, gets its own JVM; where no JDK is there to compile the server, all do.
+output is that of a program of its own (`engines/test_warm_tlc.py`). A test of TLC's memory or time, and a run
+beside another, get a JVM of their own; without a JDK to compile the server, all runs do.
 """
 
 from __future__ import annotations
@@ -140,13 +140,13 @@ def _fits(command: Sequence[str], timeout: float | None) -> bool:
 
 
 def _line(command: Sequence[str], folder: Path) -> list[str]:
-    """A line for the server: where modules are, and TLC's words."""
+    """A line for the server: the folder of the modules, and TLC's words."""
     others = [word.partition("=")[2] for word in command if word.startswith("-DTLA-Library=")]
     return [os.pathsep.join([str(folder), *others]), *command[command.index("tlc2.TLC") + 1 :]]
 
 
 def _start(command: Sequence[str], folder: str) -> subprocess.Popen[str] | None:
-    """A server with the same Java and jar; None if there is none, and it cannot be compiled."""
+    """A server with the same Java and jar; None if there is none, and the server cannot be compiled."""
     try:
         classes = _compiled()
     except (ConformError, subprocess.CalledProcessError):

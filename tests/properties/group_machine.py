@@ -180,7 +180,7 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(process.revoking for process in self.run.processes))
     @rule(data=st.data(), commits=st.booleans())
     def finish_revocation(self, data: Data, commits: bool) -> None:
-        """K2; O3: what was consumed is committed before the partitions are given up."""
+        """K2; O3: a member commits the records that it has processed before it gives up their partitions."""
         process = _one(data, [process for process in self.run.processes if process.revoking])
         if commits:
             self.commit_owned(process, 1000 + self.started, process.owned - process.assigned, True)
@@ -190,7 +190,7 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.who())
     @rule(data=st.data(), says=subscriptions, assignor=assignors)
     def change_subscription(self, data: Data, says: Says, assignor: str | None) -> None:
-        """E1, T1: told with the next heartbeat."""
+        """E1, T1: the next heartbeat reports the changed subscription."""
         process = _one(data, self.who())
         process.names, process.regex = says
         process.assignor, process.full = assignor or process.assignor, True
@@ -198,7 +198,7 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.run.processes)
     @rule(data=st.data(), sends=st.booleans())
     def crash(self, data: Data, sends: bool) -> None:
-        """Perhaps with a last request that arrives later (R9)."""
+        """R9: a last request of the crashed process may arrive later."""
         process = _one(data, self.run.processes)
         if sends and not process.response:
             self.run.late.append(process.heartbeat(data.draw(st.booleans())))
@@ -213,14 +213,14 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(process.instance for process in self.who(joined=True)))
     @rule(data=st.data(), fate=fates, again=st.sampled_from((None, None, DELIVERED, LOST)))
     def leave_temporarily(self, data: Data, fate: str, again: str | None) -> None:
-        """S1; perhaps its successor starts at once, and says the same."""
+        """S1: the successor may start at once, with the same subscription."""
         former = _one(data, [process for process in self.who(joined=True) if process.instance])
         self.say_goodbye(former, AWAY, fate)
         if again:
             self.join(former.instance, True, (former.names, former.regex), former.assignor, again)
 
     def say_goodbye(self, process: Process, epoch: int, fate: str) -> None:
-        """The process ends; perhaps its request arrives later."""
+        """The process ends; its request may arrive later."""
         self.run.processes.remove(process)
         if fate == IN_FLIGHT:
             self.run.late.append(process.leave(epoch))
@@ -232,7 +232,7 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.run.late)
     @rule(data=st.data(), again=st.booleans())
     def receive_late(self, data: Data, again: bool) -> None:
-        """The request of a process that ended arrives, perhaps not for the last time."""
+        """The request of a process that ended arrives, and may arrive again."""
         body = _one(data, self.run.late)
         if not again:
             self.run.late.remove(body)
@@ -263,7 +263,8 @@ class GroupMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(process.owned for process in self.run.processes))
     @rule(data=st.data(), offset=st.integers(0, 999), more=st.booleans(), heard=st.booleans())
     def commit(self, data: Data, offset: int, more: bool, heard: bool) -> None:
-        """O2: what it owns, also by a zombie or of a topic that is gone, and one that never was."""
+        """O2: a commit of partitions that the process owns (the process may be a zombie, the topic deleted),
+        and of a partition that never existed."""
         process = _one(data, [process for process in self.run.processes if process.owned])
         nowhere = {(TOPIC_ID.format(0xFFFF), 0)} if more else set()
         self.commit_owned(process, offset, process.owned | nowhere, heard)
@@ -278,8 +279,8 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), index=st.integers(-1, 4), offset=st.integers(-1, 9), by_name=st.booleans())
     def commit_of_a_stranger(self, data: Data, index: int, offset: int, by_name: bool) -> None:
-        """O1, O2: whoever claims to be a member, at any epoch; or an administrator. Nobody's commit counts
-        as an owner's, so a member's own epoch is only named for a topic that is not there."""
+        """O1, O2: a commit under the name of any member, at any epoch; or by an administrator. No such commit
+        counts as the owner's, so a member's own epoch is used only for a topic that does not exist."""
         members = self.run.state.members
         member_id = _one(data, ["", "nobody", *members])
         epochs = [-1, 0, 1, 99]
@@ -296,7 +297,8 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), what=st.sampled_from(("join", "invalid", "member", "stranger")))
     def refused_request(self, data: Data, what: str) -> None:
-        """H3, H4; H5: a member's id with an epoch that it cannot have; S2: who is no member."""
+        """H3, H4; H5: a member's id with an epoch that the member cannot have; S2: an id that is not a
+        member's."""
         members, instance = sorted(self.run.state.members), data.draw(st.none() | instances)
         if what == "invalid":
             fields, code = _one(data, WRONG)
@@ -346,7 +348,8 @@ class GroupMachine(RuleBasedStateMachine):
     )
     @rule()
     def delete_group(self) -> None:
-        """E5: long after it became empty; nobody takes himself for a member any more."""
+        """E5: the group is deleted long after it became empty; no process believes to be a member any
+        more."""
         self.run.fire("group", "")
 
     @rule(lost=st.integers(0, 4), inside=st.integers(0, 9))

@@ -43,7 +43,7 @@ DELIVERED, IN_FLIGHT, LOST = "delivered", "in flight", "lost"
 
 
 class Kept(NamedTuple):
-    """The durable state after an operation: the end of the log, the group, the number of batches (P4)."""
+    """The durable state after an operation: the end of the log, the group, and the number of batches (P4)."""
 
     end: int
     state: State
@@ -51,7 +51,8 @@ class Kept(NamedTuple):
 
 
 class Run:
-    """Steps of one group. Each raises AssertionError where the coordinator is not as it should be."""
+    """Steps of one group. Each step raises AssertionError where the coordinator departs from the
+    reference."""
 
     def __init__(self, connection: Connection, max_size: int) -> None:
         self.connection = connection
@@ -61,7 +62,7 @@ class Run:
         """Requests of processes that ended, which may still arrive."""
         self.records: list[Json] = []
         self.floor = 0
-        """The log up to here was acknowledged: no fail-over may lose it (P3)."""
+        """P3: the log up to this length was acknowledged, so no fail-over may lose it."""
         self._kept = [Kept(0, State(), 0)]
         self._last: Log = {}
         self._described = connection.describe()
@@ -77,7 +78,7 @@ class Run:
     # Processes
 
     def exchange(self, process: Process, body: Json, fate: str, fails: bool = False) -> None:
-        """A request of a living process and its answer. One that is lost is lost on the way back."""
+        """A request of a living process and its answer. An exchange that is lost is lost on the way back."""
         sent = self.request(body, fails=fails)
         if fate == IN_FLIGHT:
             process.response = sent
@@ -88,7 +89,7 @@ class Run:
         self.check_members()
 
     def deliver(self, process: Process, sent: Sent) -> None:
-        """The answer arrives: what it waited for is acknowledged now."""
+        """The answer arrives: the log up to that answer counts as acknowledged now."""
         process.response = None
         self.floor = max(self.floor, sent.end)
         if not process.receive(sent):
@@ -96,12 +97,13 @@ class Run:
         self.check_members()
 
     def is_zombie(self, process: Process) -> bool:
-        """R7: its incarnation has ended, and it does not know yet."""
+        """R7: the incarnation of the process has ended, and the process does not know yet."""
         member = self.state.members.get(process.member_id)
         return member is None or member.incarnation != process.incarnation
 
     def check_members(self) -> None:
-        """R7, the members' view: who is no zombie owns only what the coordinator knows, and alone."""
+        """R7, the members' view: a process that is no zombie owns only partitions that the coordinator
+        assigned to it, and no other process owns them."""
         owners: dict[Partition, str] = {}
         for process in self.processes:
             if not process.owned or self.is_zombie(process):
@@ -116,8 +118,8 @@ class Run:
     # Requests
 
     def request(self, body: Json, invalid: int = 0, fails: bool = False) -> Sent:
-        """A heartbeat, from whomever; `invalid` is the error that its fields deserve. The log `fails`: what
-        would write records changes nothing (P3)."""
+        """A heartbeat of any process; `invalid` is the error that its fields must get. Where the log `fails`,
+        a request that would write records changes nothing (P3)."""
         if not body["memberId"] and not invalid:
             self._made += 1
             self.connection.do("ids", next=[f"made-{self._made}"])
@@ -142,7 +144,7 @@ class Run:
         return Sent(response, len(self.records), expected.incarnation)
 
     def commit(self, body: Json, owner: Process | None = None) -> list[int]:
-        """An OffsetCommit; `owner` is the process that commits what it owns (O2)."""
+        """An OffsetCommit; `owner` is the process that commits partitions which it owns (O2)."""
         answer = self._do("request", api=COMMIT, version=VERSIONS[COMMIT], client=CLIENT, body=body)
         codes = commit_codes(body, answer["body"])
         assert codes == self.reference.commit(body), f"O2: {body}"
@@ -203,12 +205,13 @@ class Run:
         self._check(answer)
 
     def acknowledge(self) -> None:
-        """Somebody was told what is in the log."""
+        """A client saw an answer, so the log up to here may not be lost."""
         self.floor = len(self.records)
 
     def restart(self, lost: int, inside: int) -> None:
-        """P2: the coordinator fails. The last `lost` of the operations whose records nobody was told of yet
-        are lost, though `inside` records of the first of them were written: half a batch is none (P4)."""
+        """P2: the coordinator fails. The last `lost` operations are lost, whose records no client saw
+        acknowledged, though `inside` records of the first of them were written: half a batch is no batch
+        (P4)."""
         first = next(n for n, kept in enumerate(self._kept) if kept.end >= self.floor)
         at = max(len(self._kept) - 1 - lost, first)
         kept, gone = self._kept[at], self._kept[at + 1 :]
@@ -270,8 +273,8 @@ class Run:
         assert committed == self.state.offsets == log_offsets(self._last), "O1, T2, P3: other offsets"
 
     def check_load(self, records: list[Json], volatile: bool = True) -> None:
-        """P3: these records, compacted or not, give the same group and offsets; without the `volatile`
-        state its durable part."""
+        """P3: these records, compacted or not, give the same group and offsets; without the `volatile` state,
+        the durable part of the group."""
         self._other.look("load", **self._loading(records, volatile))
         described = self._other.describe()
         if volatile:
@@ -323,7 +326,7 @@ def _compare(response: Json, expected: Expected) -> None:
 
 
 def _difference(got: View, expected: View, path: str = "") -> str:
-    """Where two views differ, in a line each."""
+    """The lines in which two views differ."""
     lines = []
     for name in [*expected, *(name for name in got if name not in expected)]:
         here, there = got.get(name), expected.get(name)

@@ -1,4 +1,4 @@
-"""One group seen from three sides in one form: as described, as the reference has it, as the log has it."""
+"""One group seen from three sides in one form: its description, the reference, and the log."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def topics_of(wire: Iterable[Json]) -> dict[str, tuple[str, int]]:
 
 
 def durable(view: View) -> View:
-    """The part of a view that records must hold (P1): all but timers, the split of the partitions that a
-    member holds, and the answers that it got."""
+    """The part of a view that records must hold (P1): all but the timers, the split of a member's partitions,
+    and the answers that members got."""
     return {
         "epochs": view["epochs"],
         "topics": view["topics"],
@@ -135,7 +135,8 @@ def compacted(records: Sequence[Json], first: int, last: int, tombstones: bool) 
 
 
 def log_view(log: Log) -> View:
-    """The durable state that the last records of all keys stand for; nothing of what is dead may be left."""
+    """The durable state that the last records of all keys stand for. A record of a member or topic that is
+    gone is an error."""
     values: dict[str, dict[str, Json]] = {}
     for record in log.values():
         if record["value"] is not None and record["key"]["type"] != "OffsetCommit":
@@ -192,7 +193,8 @@ def check_epochs(view: View) -> None:
 
 
 def check_never_decreases(before: View, after: View, reborn: Iterable[str]) -> None:
-    """E4: no epoch decreases while the group, and an incarnation (not of the members `reborn`), lives."""
+    """E4: no epoch decreases while the group lives, and while an incarnation lives (the members `reborn` have
+    a new one)."""
     if "Dead" in (before["state"], after["state"]):
         return
     for earlier, later in zip(before["epochs"], after["epochs"], strict=True):

@@ -1,4 +1,4 @@
-"""One coordinator behind its line protocol, in this process or another, and the form of what it answers."""
+"""One coordinator behind its line protocol, in this process or another, and the form of its answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STALE_MEMBER_EPOCH: Final = 113
 
 
 class Connection:
-    """Sends operations, and keeps those that may have changed something, for a scenario.
+    """A connection that sends operations, and keeps those that may have changed something, for a scenario.
 
     `handle` takes a line and gives the answer's line, as `LineProtocol.handle` does.
     """
@@ -56,7 +56,7 @@ class Connection:
         return answer
 
     def describe(self) -> Json:
-        """The group."""
+        """The description of the group."""
         described: Json = self.look("describe", group=GROUP)["group"]
         return described
 
@@ -80,7 +80,7 @@ class Connection:
 
 
 def in_process() -> Connection:
-    """A coordinator of its own in this process."""
+    """A coordinator in this process."""
     return Connection(LineProtocol(Coordinator()).handle)
 
 
@@ -123,7 +123,8 @@ def volatile_of(described: Json, now_ms: int) -> Json:
 
 
 def partitions_of(wire: Iterable[Mapping[str, Any]]) -> Partitions:
-    """The set that topic partitions stand for; they must be in normal form: sorted, each once."""
+    """The set of partitions that topic partitions stand for; they must be in normal form: sorted, each
+    once."""
     listed = [(topic["topicId"], index) for topic in wire for index in topic["partitions"]]
     assert listed == sorted(set(listed))
     topics = [topic["topicId"] for topic in wire]
@@ -183,7 +184,8 @@ def commit_body(
 
 
 def commit_codes(sent: Json, body: Json) -> list[int]:
-    """O1: the error of each partition, in the order of the request; the response names what was asked."""
+    """O1: the error of each partition, in the order of the request; the response must name the partitions of
+    the request."""
     assert body.keys() == {"throttleTimeMs", "topics"}
     request = [
         (topic.get("name"), topic.get("topicId", NO_TOPIC_ID), partition["partitionIndex"])

@@ -1,7 +1,8 @@
-"""One group as KIP-848 and the requirements have it, to compare a coordinator with; written without its code.
+"""One group by the rules of KIP-848 and the requirements, to compare a coordinator with; written without the
+coordinator's code.
 
-Where the rules leave a choice (a target assignment, the id of a member), what the coordinator chose is given,
-and checked against what it may choose (A4).
+Where the rules leave a choice (a target assignment, the id of a member), the coordinator's choice is given to
+the reference, which checks that the choice is allowed (A4).
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Member:
 
 @dataclass
 class State:
-    """All of a group at one moment. A group that does not exist has epoch 0."""
+    """The whole state of a group at one moment. A group that does not exist has epoch 0."""
 
     epoch: int = 0
     metadata: Topics = field(default_factory=dict)
@@ -78,7 +79,7 @@ class State:
     empty_at: int | None = None
     offsets: dict[Partition, int] = field(default_factory=dict)
     granted: dict[Partition, int] = field(default_factory=dict)
-    """Partition -> the incarnation that was told last that it may use it: its owner, for commits (O2)."""
+    """Partition -> the incarnation that was assigned the partition last: its owner, for commits (O2)."""
 
     def copy(self) -> State:
         return replace(
@@ -114,7 +115,7 @@ class ReferenceGroup:
     # Heartbeats
 
     def error_of(self, body: Json, member_id: str) -> int:
-        """S2, H5, H6: what a valid heartbeat is refused with."""
+        """S2, H5, H6: the error of a valid heartbeat that is refused."""
         members, epoch, instance = self.state.members, body["memberEpoch"], body.get("instanceId")
         holder = self._holder(instance)
         returns = holder is not None and epoch == 0 and members[holder].epoch == AWAY
@@ -137,7 +138,7 @@ class ReferenceGroup:
         return 0 if retries else FENCED_MEMBER_EPOCH
 
     def heartbeat(self, body: Json, member_id: str, installed: Targets) -> Expected:
-        """One valid request, and the target that was installed if one was due."""
+        """One valid request, and the target that was installed where one was due."""
         members, epoch = self.state.members, body["memberEpoch"]
         code = self.error_of(body, member_id)
         if code == FENCED_MEMBER_EPOCH or (not code and epoch == -1):
@@ -177,7 +178,7 @@ class ReferenceGroup:
         self._update(bumps, installed)
 
     def _told(self, member: Member, body: Json) -> Member:
-        """H7: absent says unchanged; an empty regular expression says none."""
+        """H7: an absent field keeps its value; an empty regular expression removes the expression."""
         names, regex = body.get("subscribedTopicNames"), body.get("subscribedTopicRegex")
         timeout_ms = body.get("rebalanceTimeoutMs", -1)
         return replace(
@@ -231,7 +232,8 @@ class ReferenceGroup:
     # Events
 
     def remove(self, member_id: str, installed: Targets | None) -> None:
-        """H2, H5, H8, R4: the member left, was fenced or timed out. None: the target was not seen."""
+        """H2, H5, H8, R4: the member left, was fenced or timed out. The target is None where the test did not
+        see one."""
         del self.state.members[member_id]
         self.state.targets.pop(member_id, None)
         if not self.state.members:
@@ -261,7 +263,7 @@ class ReferenceGroup:
         self.state = State()
 
     def fail_over(self, kept: State, installed: Targets) -> None:
-        """P2: a new coordinator from a log that ended when the group was `kept`."""
+        """P2: a new coordinator loads a log that ended when the group was `kept`."""
         self.state = kept.copy()
         members = self.state.members
         for member_id, member in members.items():
@@ -290,7 +292,7 @@ class ReferenceGroup:
     # Offsets
 
     def fenced(self, member_id: str, epoch: int) -> int:
-        """O2: the error of who says to be that member."""
+        """O2: the error of a request with that member id and epoch."""
         member = self.state.members.get(member_id)
         if member is None:
             return UNKNOWN_MEMBER_ID
@@ -347,7 +349,8 @@ class ReferenceGroup:
 
 
 def check_target(state: State, targets: Targets) -> None:
-    """A4: each partition of a subscribed topic has one owner, who subscribes to it; no other has any."""
+    """A4: each partition of a subscribed topic has one owner, which subscribes to the topic; no other
+    partition has an owner."""
     assert targets.keys() <= state.members.keys(), "A4: the target names who is no member"
     given = [(partition, member_id) for member_id, part in targets.items() for partition in part]
     names = {topic_id: name for name, (topic_id, _) in state.metadata.items()}

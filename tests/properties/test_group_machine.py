@@ -1,12 +1,12 @@
-"""A group under whatever may happen to it, over the line protocol: R7, E4, A4, O2, P3 after every step.
+"""A group under random operations, over the line protocol: R7, E4, A4, O2, P3 after every step.
 
-`make test` always draws the same examples, within seconds. For a soak, so many random ones:
+`make test` always draws the same examples, within seconds. A soak draws so many random ones:
 
     CONFORM_EXAMPLES=10000 python -m pytest tests/properties/test_group_machine.py
 
 A failure ends with the shortest schedule that was found, as a scenario file: put it into traces/golden/ and
-let `conform scenario FILE --rewrite` write what the specification gives. CONFORM_SHRINK=0 does not look for
-a shorter schedule than the first.
+let `conform scenario FILE --rewrite` write the answers of the specification. CONFORM_SHRINK=0 does not
+look for a shorter schedule than the first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class ProgramMachine(GroupMachine):
 
 
 def profile(examples: int, steps: int) -> settings:
-    """Settings for a number of examples, the same in every run; or those of a soak, if one is wanted."""
+    """Settings for a number of examples, which are the same in every run; or the settings of a soak, if the
+    environment asks for one."""
     return settings(
         max_examples=EXAMPLES or examples,
         stateful_step_count=steps,

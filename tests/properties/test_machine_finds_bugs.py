@@ -1,4 +1,4 @@
-"""A seeded bug makes the state machine fail, and what it prints is a scenario that can be kept."""
+"""A seeded bug makes the state machine fail, and the failure prints a scenario that can be kept."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_fail_over_that_loses_what_was_acknowledged(monkeypatch: pytest.MonkeyPa
 
 
 def test_steps_that_a_scenario_lacks_become_comments() -> None:
-    """Partitions that nobody can have, topics that are not there."""
+    """Partitions that no member can have, and topics that do not exist."""
     connection = in_process()
     run = Run(connection, max_size=1)
     run.change_topics([{"name": "foo", "id": TOPIC_ID.format(1), "partitions": 1}])

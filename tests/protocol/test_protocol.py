@@ -53,7 +53,7 @@ def wrong(operation: dict[str, Any], answer: dict[str, Any]) -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=EXCHANGES)
 def exchanged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Pair]:
-    """Each operation and its answer, as they go through the pipes of a program, once."""
+    """Each operation and its answer, as they go through the pipes of a program; each pair once."""
     dialect: str = request.param
     folder = tmp_path_factory.mktemp("lines")
     program = f"{sys.executable} -m coordinator --stdio --dialect {dialect}"
@@ -123,7 +123,7 @@ def test_a_field_says_what_it_means_in_its_own_table_alone() -> None:
 
 
 def test_the_table_of_records_has_what_traces_of_a_dialect_load() -> None:
-    """A record of a committed trace has the fields that the page says of its dialect."""
+    """A record of a committed trace has the fields that the page lists for its dialect."""
     for dialect in ("kip-848", "kafka-4.2"):
         fields = protocol_forms.fields(dialect)
         for state in committed.states(dialect):
@@ -135,7 +135,7 @@ def test_the_table_of_records_has_what_traces_of_a_dialect_load() -> None:
 
 
 def test_configure_comes_again_after_a_load_of_nothing_as_the_page_says(tmp_path: Path) -> None:
-    """Adapters that took settings once only were ended in the middle of a replay."""
+    """An adapter that took settings once only was ended in the middle of a replay."""
     log = tmp_path / "log"
     replay_files(trace_files([ROOT / "traces/corpus"]), "python", "kip-848", record=log)
     answer = [json.loads(line) for line in log.read_text().splitlines()]

@@ -53,5 +53,5 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 
 def faults_in(log: Path) -> list[dict[str, Any]]:
-    """The faults of a record that were drawn or planned."""
+    """The faults of a record, drawn or planned."""
     return [line for line in lines(log) if line["op"] == "fault" and "nth" in line]

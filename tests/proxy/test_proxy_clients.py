@@ -47,7 +47,7 @@ def owned(one: Consumer) -> set[int]:
 
 
 def until(done: Callable[[], bool], *consumers: Consumer) -> None:
-    """Let consumers poll until that is so. The bound is for a program that hangs, not a measure."""
+    """Let consumers poll until the condition holds. The bound is for a program that hangs, not a measure."""
     end = time.monotonic() + 60
     while not done():
         assert time.monotonic() < end, [owned(one) for one in consumers]
@@ -66,7 +66,7 @@ def share(first: Consumer, second: Callable[[], Consumer]) -> None:
 
 
 def test_a_run_of_two_consumers_is_a_behaviour_of_the_specification(tmp_path: Path) -> None:
-    """Each connects to a listener of its own, so the record says who speaks."""
+    """Each consumer connects to a listener of its own, so the record names the sender of each request."""
     log = tmp_path / "run.jsonl"
     with (
         serving(topics={"foo": 4}, rate=20, dialect="kafka-4.2", settings=SETTINGS) as (_, port),
@@ -109,8 +109,8 @@ def by_seed(client: int, api: str, nth: int) -> Fault | None:
 
 @pytest.mark.parametrize("faults", [scheduled, by_seed])
 def test_with_faults_of_every_kind_the_record_is_still_a_behaviour(tmp_path: Path, faults: Faults) -> None:
-    """The client goes on after each; time-outs that nobody saw are among it, since a lost request takes as
-    long as a session. Faults are named where they were injected, and nowhere else."""
+    """The client goes on after each fault. The record has time-outs that no consumer noticed, since a lost
+    request takes as long as a session. Faults are named where they were injected, and nowhere else."""
     log = tmp_path / "run.jsonl"
     with (
         serving(topics={"foo": 4}, rate=20, dialect="kafka-4.2", settings=SETTINGS) as (_, port),

@@ -1,4 +1,4 @@
-"""The kit's own member over sockets, with faults, and a faulty one beside it: both ends are judged."""
+"""The kit's own member over sockets, with faults, and a faulty member beside it: both ends are judged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAULTS = {
     (HEARTBEAT, 11): Fault("error", code=110),
     ("OffsetFetch", 1): Fault("cut after"),
 }
-"""None that a client waits for until its time is out."""
+"""The faults but those for which a client waits until its time is out."""
 
 
 def scheduled(client: int, api: str, nth: int) -> Fault | None:
@@ -64,7 +64,7 @@ class Agent:
 
 
 def until(done: Callable[[], bool]) -> None:
-    """Wait. The bound is for a program that hangs, not a measure."""
+    """Wait until the condition holds. The bound is for a program that hangs, not a measure."""
     end = time.monotonic() + 60
     while not done():
         assert time.monotonic() < end
@@ -72,7 +72,8 @@ def until(done: Callable[[], bool]) -> None:
 
 
 def test_a_faulty_member_differs_from_the_kits_own(tmp_path: Path) -> None:
-    """Requests and answers are lost, late, refused, fenced; only who reports too much is found."""
+    """Requests and answers are lost, late, refused and fenced; only the member that reports too much is
+    found."""
     log = tmp_path / "run.jsonl"
     with (
         serving(topics={"foo": 4}, rate=20, dialect="kafka-4.2", settings=SETTINGS) as (_, port),

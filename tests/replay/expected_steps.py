@@ -46,7 +46,7 @@ def failures(target: PythonTarget, model: Model, most: int = 1000) -> list[Failu
 
 
 def corruptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Every copy of a JSON value with one thing changed: a leaf, an item that is missing, one too many."""
+    """Each copy of a JSON value with one change: another leaf, an item less, or an item more."""
     if isinstance(value, dict):
         for key in value:
             for where, changed in corruptions(value[key], f"{path}.{key}"):

@@ -108,7 +108,7 @@ class Partial:
         return [{**record, "offset": offset} for offset, record in enumerate(kept)]
 
     def whole(self, keep: int) -> int:
-        """How many records the log has with the first so many that are shown."""
+        """The number of records that the log has with the first so many that are shown."""
         shown = [one["offset"] for one in self.coordinator.records(0) if one["key"]["type"] != METADATA]
         return shown[keep] if keep < len(shown) else self.coordinator.end
 

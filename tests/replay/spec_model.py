@@ -15,7 +15,7 @@ from harness.itf import Trace
 
 MEMBERS = ("m1", "m2", "m3")
 TOPICS = {"foo": 3, "bar": 2, "bar#2": 2}
-"""Topic ids and their most partitions; bar#2 is the second topic named bar (T2)."""
+"""Topic ids and their greatest numbers of partitions; bar#2 is the second topic named bar (T2)."""
 REGEXES = {"fo+": {"foo"}, ".*": {"foo", "bar"}}
 INSTANCES = ("i1", "i2")
 PARTITIONS = [(topic, index) for topic, most in TOPICS.items() for index in range(most)]
@@ -289,7 +289,7 @@ class Model:
             self._refresh(bump=False)
 
     def _fence(self, name: str, epoch: int, partition: Any, fences: bool) -> str:
-        """O2; then whether the partition exists."""
+        """O2 first; then the check that the partition exists."""
         if fences and name not in self.members():
             return "UNKNOWN_MEMBER_ID"
         if name and name not in self.members():
@@ -325,7 +325,7 @@ class Model:
         self.group = self.group.set("members", self.group["members"].set(name, member))
 
     def _say(self, name: str, body: Any) -> None:
-        """H7: what the request gives replaces what is known."""
+        """H7: the fields of the request replace the known values."""
         names = ("instance", "subscription", "regex", "assignor")
         given = {field: value for field in names for value in body[field]}
         self._set(name, self.group["members"][name] | given)

@@ -1,4 +1,4 @@
-"""D1: administration is replayed, with its configurations, and what differs is seen."""
+"""D1: administration is replayed, with its configurations, and differences are seen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def traces(goal: str = "") -> list[Trace]:
 
 
 def replayed(target: PythonTarget, given: list[Trace]) -> list[str]:
-    """The places that differ."""
+    """The places of the differences."""
     replayer, decoder = Replayer(target, max_differences=20), Decoder()
     for number, trace in enumerate(given):
         replayer.replay(decoder.decode(trace, str(number)))
@@ -40,7 +40,7 @@ def test_administration_conforms() -> None:
 
 
 def test_configurations_are_described_after_every_step() -> None:
-    """Also of a group that does not exist, and only if there are some."""
+    """The configurations of a group that does not exist are described, too, and only if there are some."""
     target = PythonTarget("kip-848")
     (trace,) = traces("a-configuration-is-taken-away")
     steps = Decoder().decode(trace, "trace").steps
@@ -64,7 +64,7 @@ def test_an_administrators_unfinished_operation_is_seen(
 
 
 def test_a_target_without_the_apis_judges_what_comes_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is left out silently: the trace ends, and says for want of what."""
+    """Nothing is left out silently: the trace ends, and the report names the missing API."""
     known = PythonTarget("kip-848").hello()
     apis = {name: versions for name, versions in known.apis.items() if name != "DeleteGroups"}
     target = PythonTarget("kip-848")

@@ -97,7 +97,7 @@ def changed(goal: str, **values: Any) -> Trace:
 
 
 def with_an_offset(goal: str) -> Trace:
-    """The trace until its first step, in which an offset is committed besides."""
+    """The trace until its first step, in which an offset is committed, too."""
     result = trace(goal)
     after = dict(result.states[1])
     offsets: Any = after["offsets"]

@@ -1,4 +1,5 @@
-"""Steps that are written ahead: reports are those of one operation at a time, and full pipes stop nobody."""
+"""Steps that are written ahead: the reports are those of one operation at a time, and full pipes stop neither
+side."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def traces() -> list[DecodedTrace]:
 
 
 def report(opened: StdioTarget, most: int = 1000) -> list[str]:
-    """All that is said of a replay of the traces, and the whole of `--json`."""
+    """The full report of a replay of the traces, and the whole of `--json`."""
     name = "the target"
     seen: Target = opened if "ids" in opened.hello().controls else SymbolicIds(opened)
     with closing(opened):
@@ -283,7 +284,7 @@ def test_a_target_that_fails_while_much_is_underway(tmp_path: Path, kind: str) -
 
 
 def test_a_target_may_want_one_operation_at_a_time(tmp_path: Path) -> None:
-    """One that takes what one read gives for one operation."""
+    """A target that takes all that one read gives for one operation."""
     text = """
 while said := os.read(0, 1 << 20):
     operation = json.loads(said)

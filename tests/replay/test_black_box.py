@@ -14,7 +14,7 @@ from harness.replay.report import left_out
 
 
 def test_a_heartbeat_interval_of_its_own_is_no_difference_and_one_that_changes_is() -> None:
-    """H9: only a target that can be configured is told which interval it has."""
+    """H9: only a target that can be configured is given its interval."""
     unconfigured = without("configure")
     own = on_golden(controls=unconfigured, lie="interval")
     assert own.differences == 0

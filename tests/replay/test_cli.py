@@ -30,7 +30,7 @@ def trace() -> Trace:
 
 
 def wrong() -> Trace:
-    """A behaviour that is none of the specification: the join of the second state gives epoch 3."""
+    """A behaviour that the specification forbids: the join of the second state gives epoch 3."""
     made = trace()
     state: Any = made.states[1]
     made.states[1] = frozendict(

@@ -1,4 +1,4 @@
-"""Traces of one dialect are replayed on a target that speaks it, without being told."""
+"""Traces of one dialect are replayed on a target that speaks the dialect, without an option that names it."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_with_departures_a_dialect_takes_the_traces_of_its_name(tmp_path: Path) 
 
 
 def test_a_target_bears_the_departures_that_it_does_not_name() -> None:
-    """A target that says kafka-4.2 in `hello` may depart from that: it need not know."""
+    """A target that says kafka-4.2 in `hello` may depart from that dialect: its authors need not know."""
     program = f"stdio:{sys.executable} -m coordinator --stdio --dialect "
     for given in ("kafka-4.2", "kafka-4.2,MetadataChange=at-once"):
         with closing(open_target(program + given, "kafka-4.2,MetadataChange=at-once")) as target:

@@ -1,4 +1,4 @@
-"""The committed traces of each dialect hold on who speaks it, and notice each of its departures."""
+"""The committed traces of each dialect hold on a target that speaks it, and notice each of its departures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEAREST = {
     **{"kafka-4.0": "kafka-4.2", "kafka-4.1": "kafka-4.2", "kafka-4.2": "kip-848"},
     **{"kafka-4.3": "kafka-4.2", "kafka-4.4": "kafka-4.3"},
 }
-"""From which other dialect each one's traces must tell it."""
+"""Dialect -> the other dialect from which its traces must tell it."""
 
 
 class Departing(PythonTarget):

@@ -16,7 +16,8 @@ TRACES = Path(__file__).parents[2] / "traces"
 
 @pytest.mark.parametrize("folder", ["share", "connect", "client", "classic", "migration", "golden"])
 def test_an_answer_as_expected_has_no_difference(folder: str) -> None:
-    """Replay asks for it only where answers are not plainly equal, as after a state was loaded again."""
+    """Replay calls the comparison only where answers are not plainly equal, as after a state was loaded
+    again."""
     decoder, judged = Decoder(), 0
     for file in trace_files([TRACES / folder]):
         if file.suffix != ".json":

@@ -168,7 +168,7 @@ def test_offsets_are_loaded() -> None:
 
 
 class Negligent(PythonTarget):
-    """A new coordinator that does not look at what changed while nobody was there."""
+    """A new coordinator that does not look at the topics that changed while no coordinator ran."""
 
     def restart(self, keep: int | None = None) -> Answer:
         topics = self._coordinator._env.topics

@@ -35,7 +35,7 @@ FILES = [
 
 
 def replayed(jobs: int, name: str, files: list[Path], most: int, waived: tuple[str, ...] = ()) -> list[Any]:
-    """All that a user is shown of a replay, and its progress; or the sentence that it ends with."""
+    """All that a user is shown of a replay, and its progress; or the sentence that ends the replay."""
     accepted = Waivers([Waiver(one, "known", date.max) for one in waived])
     steps: list[tuple[int, int]] = []
     try:
@@ -61,7 +61,8 @@ def test_a_replay_does_not_depend_on_the_number_of_processes() -> None:
 
 @pytest.mark.parametrize("most", [1, 5, 12, 15, 1000])
 def test_it_ends_with_the_same_difference(most: int) -> None:
-    """The first trace has 12: 5 are reached within it, 12 at its end, 15 within the second."""
+    """The first trace has 12 differences: a limit of 5 is reached within it, of 12 at its end, of 15 within
+    the second."""
     lies = target(lie="late metadata")
     one = replayed(1, lies, FILES[:12], most)
     assert json.loads(one[0])["differences"] >= min(most, 10)

@@ -29,12 +29,12 @@ def join(target: PythonTarget, member: str) -> None:
 
 
 def seen(target: PythonTarget) -> Seen:
-    """All that a comparison looks at."""
+    """All that a comparison looks at, of a target."""
     return target.describe("g"), target.records(0)
 
 
 def freshly(records: list[Any]) -> Seen:
-    """The state that is seen of a target that has loaded nothing else, from the records as JSON."""
+    """The state of a target that has loaded nothing else, from the records as JSON."""
     target = PythonTarget("kip-848")
     target.load(records, TOPICS, {})
     return seen(target)

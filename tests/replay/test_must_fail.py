@@ -1,4 +1,4 @@
-"""The replay notices whatever a target does wrong: any value of any answer, and seeded faults."""
+"""The replay notices each wrong value of an answer, and seeded faults."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_one_wrong_answer_is_one_failure_and_the_rest_is_judged() -> None:
 
 
 class Deaf(PythonTarget):
-    """Does not do what it is told now and then, and so gets into another state than the spec."""
+    """A target that ignores some requests, and so gets into another state than the specification."""
 
     def __init__(self, deaf_at: int) -> None:
         super().__init__("kip-848")
@@ -201,7 +201,7 @@ def test_a_rebalance_timer_that_is_armed_anew_is_noticed() -> None:
 
 
 def _revoking(seed: int) -> Model | None:
-    """A behaviour whose last step is a second heartbeat of m1 that is still revoking."""
+    """A behaviour whose last step is a second heartbeat of m1, which is still revoking."""
     model = Model(seed, topics={"foo": 2})
     model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
     model.heartbeat("m2", 0, owned=NOTHING, subscription=FOO)
@@ -281,7 +281,8 @@ def test_a_target_without_groups_is_turned_down() -> None:
 
 @pytest.mark.parametrize(("expected", "message"), [(True, "did not use"), (False, "used the assignment")])
 def test_a_failure_names_its_requirements_and_says_what_a_script_means(expected: bool, message: str) -> None:
-    """A stranger reads the rule beside the difference, and a sentence instead of a flag."""
+    """A reader without the project's knowledge finds the rule beside the difference, and a sentence instead
+    of a flag."""
     difference = Difference("scripted target used", expected, not expected)
     failure = Failure("trace", 3, "Heartbeat", "revoke", "NONE", None, {}, [difference])
     text = "\n".join(explain(failure, "python", "kip-848"))

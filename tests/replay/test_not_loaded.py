@@ -1,4 +1,5 @@
-"""A state that an adapter did not load is its own fault: no difference, and nothing is judged after it."""
+"""A state that an adapter did not load is the adapter's fault: no difference, and nothing is judged after
+it."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def faulty(fault: str) -> str:
 
 
 def walk(wrong: bool = False) -> Trace:
-    """Four steps of two members; the first response is none of the specification if it is to be wrong."""
+    """Four steps of two members; where `wrong`, the specification forbids the first response."""
     model = Model(topics={"foo": 2})
     model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
     model.heartbeat("m1", 1, owned=None)
@@ -44,7 +45,7 @@ def walk(wrong: bool = False) -> Trace:
 
 
 def late(start: int) -> Trace:
-    """A trace from a state in which there is a group."""
+    """A trace that begins in a state with a group."""
     whole = walk()
     return Trace(whole.meta, whole.variables, whole.states[start:])
 

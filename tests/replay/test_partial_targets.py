@@ -1,4 +1,5 @@
-"""Targets that can do less than everything: what is judged on them, what is left out, what is still found."""
+"""Targets that can do only a part: the steps that are judged, those that are left out, and the differences
+that are still found."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ def walks_on(count: int, /, **options: Any) -> Replayed:
 
 
 def covering(path: str, records: Sequence[Json]) -> set[str]:
-    """The names of which each hides what is changed at this place of an answer with these records."""
+    """The names of the fields of which each, hidden, hides a change at this place of an answer with these
+    records."""
     if match := re.match(r"group\.(?:members|timers)\[\d+\]\.(\w+)", path):
         outer = path.split(".")[1].partition("[")[0]
         return {outer, f"{outer}.{match[1]}"}
@@ -116,7 +118,8 @@ def test_unobserved_parts_are_not_compared_and_the_others_are(name: str) -> None
 
 
 def test_a_classic_group_may_show_its_state_alone() -> None:
-    """As over the wire. A consumer group is described in full then."""
+    """As over the wire, a classic group may show its state alone. A consumer group must be described in full
+    then."""
     classic = Answer(group={"groupId": "g", "type": "classic", "state": "Stable", "generation": 1})
     consumer = Answer(group={"groupId": "g", "state": "Stable", "groupEpoch": 1})
     shown = view(CLASSIC.name)
@@ -357,8 +360,8 @@ def test_a_log_without_records_of_a_type_is_read_from_where_it_ends() -> None:
 
 
 def shared() -> Model:
-    """Two members of which each is to have a partition, as the assignor would have it; `chooses` would give
-    both to the second."""
+    """Two members of which each is to have a partition, by the assignor's choice; `chooses` would give both
+    to the second."""
     for seed in range(100):
         model = Model(seed, {"foo": 2})
         model.heartbeat("m1", 0, owned=NOTHING, subscription=FOO)
@@ -379,7 +382,7 @@ def replayed(model: Model, **options: Any) -> Replayed:
 
 
 def test_another_target_assignment_may_show_later() -> None:
-    """A black box gives the second member nothing yet; the first is then told to give up too much."""
+    """A black box gives the second member nothing yet; the first is then told to revoke too much."""
     model = shared()
     model.heartbeat("m1", 1, owned=None)
     result = replayed(model, controls=BLACK_BOX, hidden=[], chooses="last")

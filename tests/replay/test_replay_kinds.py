@@ -27,8 +27,9 @@ TRACES = Path(__file__).parents[2] / "traces"
 
 @dataclass(frozen=True)
 class Kind:
-    """The folder of its traces, which have more than `least` steps and are of these `actions`, and what is
-    in the names of those that are replayed over the line protocol, with more than so many steps."""
+    """The folder of the traces of a kind, which have more than `least` steps and only these `actions`; and
+    the text in the names of the traces that are replayed over the line protocol, each with more than so many
+    steps."""
 
     folder: str
     actions: Set[str]
@@ -36,7 +37,7 @@ class Kind:
     spoken: str
     least_spoken: int
     complete: bool = True
-    """Tell if the traces have these actions alone, and reach all that can be reached."""
+    """Tell if the traces have these actions alone, and reach all states that can be reached."""
 
     @property
     def files(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A replay that does not come to its end says what was judged until then."""
+"""A replay that does not come to its end reports the steps that were judged until then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A differing step names the rule that it breaks: requirement and property, by what the target shows."""
+"""A differing step names the rule that it breaks, its requirement and property, from what the target
+shows."""
 
 from __future__ import annotations
 
@@ -254,7 +255,7 @@ def test_an_error_has_the_requirement_of_the_error(error: str, got: int, require
 
 
 class KeepsAll(PythonProcess):
-    """A member that says it owns nothing when it should not, and everything after an error."""
+    """A member that reports no partitions when it should report them, and all of them after an error."""
 
     last: Json
 

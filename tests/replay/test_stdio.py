@@ -1,4 +1,4 @@
-"""Programs behind standard input and output: whatever they do, the replay ends with a sentence."""
+"""Programs behind standard input and output: the replay of any of them ends with a sentence."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_target_that_dies_is_reported_with_its_exit_code_and_last_words(tmp_pa
     "value", ["é", "\ud800", 2**70, -(2**63), ("a", ["b"]), "\x00\x7f\u2028", {"1": None}]
 )
 def test_a_program_gets_what_json_writes(tmp_path: Path, value: object) -> None:
-    """In ASCII, whatever the harness writes it with."""
+    """JSON is in ASCII, whatever the module that writes it."""
     echo = "for line in sys.stdin: print(json.dumps({'ok': True, 'said': line}), flush=True)"
     target = program(tmp_path, echo)
     operation = {"op": "hello", "value": value}

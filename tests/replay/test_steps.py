@@ -37,7 +37,8 @@ def test_no_action_is_both() -> None:
 
 
 def test_every_handler_makes_a_call_of_its_own() -> None:
-    """No handler has an empty body: each sends something, and never the same as another action's handler."""
+    """No handler has an empty body: each sends a request, and no two handlers of different actions send the
+    same."""
     sent: dict[str, set[str]] = {action: set() for action in HANDLERS}
     walks = [Model(seed, {"foo": 1}).walk(80) for seed in range(30)]
     files = (

@@ -1,4 +1,4 @@
-"""Waivers: what they cover, what they must say, and that none outlives its reason."""
+"""Waivers: the differences that they cover, the fields that they need, and that none outlives its reason."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def test_a_waiver_counts_until_the_end_of_its_day() -> None:
 
 
 def test_a_waiver_covers_nothing_that_follows_from_its_difference() -> None:
-    """A join is refused: the group and the records differ, too, and each of these has its own signature."""
+    """A join is refused: the group and the records differ, too, and each of these differences has its own
+    signature."""
     name, files = target(without=["static members"]), [BASIC.parent / "bugs" / "KAFKA-20641.itf.json"]
     refused = waivers("*: response.errorCode 0 -> 42")
     [failure] = replay_files(files, name, waives=refused.covers).failures
@@ -151,7 +152,7 @@ def test_a_difference_is_waived_and_all_others_fail() -> None:
 
 
 def test_where_only_responses_differ_and_all_is_waived_the_trace_goes_on() -> None:
-    """A target that cannot be loaded is in the state of the trace as far as one knows."""
+    """A target that cannot be loaded is taken to be in the state of the trace."""
     files, lie = trace_files([BASIC.parent]), {"lie": "greedy", "controls": ["topics", "fresh"]}
     stopped = replay_files(files, target(**lie), max_differences=99)
     names = {failure.signature(one) for failure in stopped.failures for one in failure.differences}

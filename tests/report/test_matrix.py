@@ -1,4 +1,4 @@
-"""The coverage matrix: who cites a requirement, and what exercises it; plots."""
+"""The coverage matrix: the files that cite a requirement, and the traces that exercise it; plots."""
 
 from __future__ import annotations
 

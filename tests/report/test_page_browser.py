@@ -73,11 +73,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def browse(page: Path, tmp_path: Path) -> Browse:
-    """The value of a script that runs in the loaded page; no error may be on the console."""
+    """The value of a script that runs in the loaded page; an error on the console fails."""
 
     def look(script: str, fragment: str = "", width: int = WIDE) -> Any:
         text = page.read_text(encoding="utf-8")
-        # What would leave the page, and what goes wrong in it, is counted from its first moment.
+        # Requests that would leave the page, and errors in the page, are counted from its first moment.
         watch = (
             "<script>window.wrong = []; addEventListener('error', (one) => wrong.push(one.message), true);"
             "console.error = (...words) => wrong.push(words.join(' '));</script>"

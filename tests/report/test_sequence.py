@@ -1,4 +1,5 @@
-"""Sequence diagrams: who sends what to whom in a trace, what is lost or late, and what stands out."""
+"""Sequence diagrams: the sender and the receiver of each message of a trace, lost and late messages, and the
+step that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clients by rules and implementations by requirements in the report, and the verdict on somebody else's."""
+"""Clients by rules and implementations by requirements in the report, and the verdict on another team's
+implementation."""
 
 from __future__ import annotations
 

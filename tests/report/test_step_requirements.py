@@ -1,4 +1,4 @@
-"""Every step of the protocol exercises a requirement, and every requirement that is named is one."""
+"""Every step of the protocol exercises a requirement, and every name of a requirement is one of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of the report for simulate, mutate, diff and bench, and what they mean for the verdict."""
+"""The sections of the report for simulate, mutate, diff and bench, and their effect on the verdict."""
 
 from __future__ import annotations
 

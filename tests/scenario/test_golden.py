@@ -39,14 +39,15 @@ def played() -> Mapping[Path, Played]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_scenario_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[Path, Played]) -> None:
-    """To its last step; what the document prints wrongly is none."""
+    """The scenario is a behaviour to its last step; the document's misprints are not."""
     assert [*explain(played[path]), *stale(played[path])] == []
     assert played[path].holds
     assert len(played[path].trace.states) == len(load_scenario(path).steps) + 1
 
 
 def test_wrong_output_in_a_document_is_rejected(played: Mapping[Path, Played]) -> None:
-    """Every erratum is one of TLC's violations, at its step: none is accepted, and there are some."""
+    """Each erratum is one of TLC's violations, at its step: the specification accepts none of them. There is
+    at least one erratum."""
     errata = {path.stem: len(one.scenario.errata) for path, one in played.items() if one.scenario.errata}
     assert errata == {"basic": 5, "incremental": 1, "partition-added": 1}
     assert all(one.accepted == [] for one in played.values())
@@ -102,7 +103,7 @@ def test_a_trace_of_another_scenario_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.skipif("APALACHE_HOME" not in os.environ, reason="APALACHE_HOME does not name Apalache")
 def test_apalache_finds_the_same_behaviour(tmp_path: Path) -> None:
-    """The first steps of Basic: the end of the script is reached, and by the states that TLC gives."""
+    """The first steps of Basic: Apalache reaches the end of the script, through the states that TLC gives."""
     basic = load_scenario(GOLDEN / "basic.yaml")
     short = replace(basic, steps=basic.steps[:2], errata=())
     for module in SPEC.glob("*.tla"):

@@ -49,7 +49,8 @@ steps:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """All scenarios by name, in one run of TLC a kind of group, with one that names what no other does."""
+    """All scenarios by name, in one run of TLC for each kind of group, with a scenario that uses names no
+    other has."""
     impossible = tmp_path_factory.mktemp("scripts") / "impossible.yaml"
     impossible.write_text(IMPOSSIBLE)
     files = [*FILES, impossible]
@@ -72,7 +73,8 @@ def test_a_script_is_a_behaviour_as_it_is_written(path: Path, played: Mapping[st
 
 
 def test_each_is_there() -> None:
-    """Each failure of a coordinator, four other cases, KIP-429's example (C3), the draft's case studies."""
+    """Each failure of a coordinator, four other cases, the example of KIP-429 (C3), and the draft's case
+    studies."""
     failures = [*(f"coordinator-fails-{number}" for number in range(1, 5)), "coordinator-fails-2-aborts"]
     others = ["leader-fails", "assignment-fails", "subscription-changes", "topics-change"]
     assert {path.stem for path in CLASSIC} == {*failures, *others, "cooperative-join"}

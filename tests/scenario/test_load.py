@@ -1,4 +1,4 @@
-"""Scenario files are read strictly, and what is written is read back."""
+"""Scenario files are read strictly, and a written file is read back."""
 
 from __future__ import annotations
 

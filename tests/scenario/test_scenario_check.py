@@ -167,7 +167,7 @@ def test_the_command_tells_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_gate_checks_scenarios(tmp_path: Path) -> None:
-    """A scenario that is not as written fails it, and so does a trace beside that is of another."""
+    """A scenario that is not as written fails the gate, and so does a trace of another scenario beside it."""
     folder = tmp_path / "traces" / "golden"
     folder.mkdir(parents=True)
     (folder / "wrong.yaml").write_text(SMALL.replace(*VARIANTS["wrong"], 1))

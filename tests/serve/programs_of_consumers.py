@@ -1,4 +1,4 @@
-"""Consumers in other languages that say in lines what happens to them: tests/serve/programs."""
+"""Consumers in other languages that report each event in a line: tests/serve/programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Program:
         self.owned: set[str] = set()
         """The partitions of the consumer, as foo-0."""
         self.taken = 0
-        """How often something was taken from it."""
+        """The number of times that a partition was taken from the consumer."""
         self.read: dict[str, list[int]] = {}
         self._words = list(map(str, command))
         self._process = subprocess.Popen(
@@ -60,7 +60,7 @@ class Program:
                 self.read.setdefault(partition, []).append(int(offset))
 
     def poll(self) -> None:
-        """Give the process time. AssertionError if it ended by itself."""
+        """Give the process time. AssertionError if the process ended by itself."""
         time.sleep(0.05)
         assert self._process.poll() is None, "".join(self._errors)[-2000:]
 
@@ -79,7 +79,7 @@ class Program:
         assert code == 0, "".join(self._errors)[-2000:]
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, in any state."""
         self._process.kill()
         for thread in self._threads:
             thread.join()

@@ -6,9 +6,9 @@
     python tests/serve/serve_soak.py held --verify spec/evidence/ServeHeld.json
 
 Kills: a process is killed with SIGKILL at a random moment, while a client commits. Its successor must have
-what was answered, and at most the one commit more that was under way. Frames: those of test_serve_fuzz.py.
-Held: 10,000 groups of 10 members, then one group of 2,000, each for so many seconds, over 100 connections. No
-member is told anything new.
+each commit that was answered, and at most the one commit more that was under way. Frames: those of
+test_serve_fuzz.py. Held: 10,000 groups of 10 members, then one group of 2,000, each for so many seconds, over
+100 connections. No member's assignment changes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ HELD: Final = {
 
 
 class Lost(AssertionError):
-    """Something that must hold does not. The text says what."""
+    """A rule that must hold was broken. The text says which."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,10 @@ def kill_servers(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def kill_again_and_again(kills: int, seed: int, folder: Path, jobs: int = 1) -> Counter[str]:
-    """Kill the server this many times, and count what each kill hit; `jobs` logs at a time.
+    """Kill the server this many times, and count the commits that each kill hit; `jobs` logs at a time.
 
-    Raises Lost for an answered commit that a successor does not have."""
+    Raises Lost for an answered commit that a successor does not have.
+    """
     counts: Counter[str] = Counter()
     firsts = range(0, kills, KILLS_A_LOG)
     with ThreadPoolExecutor(jobs) as pool:
@@ -205,7 +206,7 @@ def send_frames(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def hold(options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of the members that are held. Raises Lost if one of them was told anything new."""
+    """The figures of the members that are held. Raises Lost if the assignment of one of them changed."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         classes = compiled(Path(folder))
@@ -247,7 +248,7 @@ def hashes(part: str) -> dict[str, str]:
 
 
 def main() -> int:
-    """Exit code 0, 11 with what was lost, 12 for evidence that does not count."""
+    """Exit code 0, 11 with the broken rule, 12 for evidence that does not count."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""The broker without sockets: its answers, what it refuses, and that malformed frames change nothing."""
+"""The broker without sockets: its answers, its errors, and that malformed frames change nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_requests_are_read_as_kio_reads_them() -> None:
 
 
 def test_a_heartbeat_that_comes_again_is_read_once_and_answered_as_before() -> None:
-    """Bytes but for the number of the request are the same; nobody changes what was read."""
+    """The bytes are the same but for the number of the request; the request that was read is not changed."""
     made, twin = broker({"foo": 2}), broker({"foo": 2})
     joined, _ = (ask(one, 68, 1, HEARTBEAT) for one in (made, twin))
     later = {**HEARTBEAT, "memberEpoch": 1, "topicPartitions": joined["assignment"]["topicPartitions"]}
@@ -123,7 +123,7 @@ def test_long_heartbeats_and_other_requests_are_not_kept() -> None:
 
 
 def test_versions_of_a_client_that_is_newer_are_answered_in_version_0() -> None:
-    """Kafka's rule for ApiVersions alone: error 35, and the versions that there are."""
+    """Kafka's rule for ApiVersions alone: error 35, and the versions that the broker has."""
     made = broker({"foo": 2})
     newer = struct.pack(">hhih", 18, 99, 7, -1) + b"\x00"
     answer = response(18, 0, made.handle(newer, "127.0.0.1"))
@@ -264,7 +264,7 @@ def test_bytes_behind_a_request_mean_nothing() -> None:
 
 
 def test_a_classic_group_is_described() -> None:
-    """C1: its members with what they said and what they were assigned, once it is stable."""
+    """C1: the description has the members with their metadata and assignments, once the group is stable."""
     clock = SimulatedClock()
     made = broker({"foo": 2}, clock=clock)
 

@@ -38,7 +38,8 @@ class KafkaPython(Reader):
 
 
 def nothing_left_out(first: Reader, second: Reader) -> None:
-    """Each read each partition in order; the second went on where the first had committed, or before."""
+    """Each consumer read each partition in order; the second went on where the first had committed, or
+    before."""
     for reader in (first, second):
         for offsets in reader.read.values():
             assert sorted(set(offsets)) == list(range(min(offsets), max(offsets) + 1))

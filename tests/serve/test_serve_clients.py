@@ -32,7 +32,7 @@ NAMES |= {
 
 
 class Reader:
-    """A consumer that remembers what it read, what it was assigned, and how often something was taken."""
+    """A consumer that remembers its records, its assignment, and how often a partition was taken from it."""
 
     def __init__(self, port: int, protocol: str, topic: str = "foo", **more: Any) -> None:
         settings: dict[str, Any] = {
@@ -69,7 +69,7 @@ class Reader:
 
 
 def until(done: Callable[[], bool], *readers: Reader) -> None:
-    """Let consumers poll until that is so. The bound is for a broker that hangs, not a measure."""
+    """Let consumers poll until the condition holds. The bound is for a broker that hangs, not a measure."""
     end = time.monotonic() + 60
     while not done():
         assert time.monotonic() < end, [(reader.owned, reader.read) for reader in readers]

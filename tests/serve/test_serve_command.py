@@ -41,7 +41,7 @@ def program(*words: str, port: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """P3: each commit that was answered is there after the next start, and each member."""
+    """P3: each commit that was answered is there after the next start, and so is each member."""
     log, port, answered = tmp_path / "groups.db", free_port(), 0
     for life in range(8):
         with program("--topic", "foo:2", "--log", str(log), port=port) as run:
@@ -83,7 +83,8 @@ def test_a_signal_ends_it_cleanly(answer: signal.Signals) -> None:
 
 
 def test_frames_and_connections_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
-    """A frame that is too large, one that is cut, a connection too many, one that is idle: each is closed."""
+    """Each of these is closed: a frame that is too large, a frame that is cut, a connection too many, an idle
+    connection."""
     with serving(Bounds(connections=2, frame_bytes=1000, idle_s=0.5, frame_s=0.5), topics={}) as (_, port):
 
         def connected() -> socket.socket:
@@ -156,7 +157,7 @@ def test_an_address_that_others_reach_is_printed() -> None:
 
 
 def test_a_fault_while_time_passes_ends_neither_the_server_nor_other_requests() -> None:
-    """Time-outs and waiting requests are looked at again, whatever went wrong the last time."""
+    """Time-outs and waiting requests are looked at again after a fault of any kind."""
     with serving(topics={"foo": 1}, rate=20) as (made, port):
         looked, works = 0, made.ready
 
@@ -178,7 +179,7 @@ def test_a_fault_while_time_passes_ends_neither_the_server_nor_other_requests() 
 
 
 def test_a_join_that_waits_for_nothing_is_answered_at_once() -> None:
-    """Without an initial delay the barrier opens before anybody looks at the requests that wait."""
+    """Without an initial delay the barrier opens before the server looks at the requests that wait."""
     settings = {"group.initial.rebalance.delay.ms": 0}
     with serving(topics={"foo": 1}, settings=settings) as (_, port):
         client = Connection("127.0.0.1", port)

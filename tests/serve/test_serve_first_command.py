@@ -1,4 +1,4 @@
-"""The first command for a broker that nobody has described: `conform replay --target broker:HOST:PORT`."""
+"""The first command for a broker that has no description yet: `conform replay --target broker:HOST:PORT`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_traces_are_those_of_the_identified_dialect(dialect: str, traces: st
 
 
 def test_the_gate_of_a_broker(tmp_path: Path) -> None:
-    """The steps that are worth it, and a sentence for each of the others."""
+    """The steps that are worth running, and a sentence for each of the others."""
     with serving(topics={}, dialect="kafka-4.4", settings={}) as (_, port):
         ended = CliRunner().invoke(
             app, ["gate", "--target", f"broker:127.0.0.1:{port}", "--out", str(tmp_path)]
@@ -53,7 +53,8 @@ def test_the_gate_of_a_broker(tmp_path: Path) -> None:
 
 
 def test_nothing_is_hidden_after_some_differences(tmp_path: Path) -> None:
-    """The text's traces on a target that departs from it often: all are judged, and the causes are few."""
+    """The text's traces on a target that departs from the text often: all are judged, and the causes are
+    few."""
     result = tmp_path / "result.json"
     target = f"stdio:{sys.executable} -m coordinator --stdio --dialect kafka-4.2"
     files = [str(file) for file in trace_files([kit_folder("traces") / "corpus"]) if "simulate" in file.name]

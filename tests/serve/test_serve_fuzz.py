@@ -23,7 +23,7 @@ from coordinator.serve.connection import Bounds
 from coordinator.serve.frames import Malformed
 
 WARM = 10_000
-"""Frames after which what is made once is there."""
+"""Frames after which everything that is made once exists."""
 TRACED = 15_000
 LEFT = 128 * 1024
 """Bytes that may be left of the traced frames: a leak of 9 bytes a frame would be more."""
@@ -170,7 +170,7 @@ def received(connection: socket.socket) -> bytes:
 
 
 def test_lengths_that_lie_and_connections_that_are_half_open(caplog: pytest.LogCaptureFixture) -> None:
-    """Over sockets: the server stays, says why it closed, and holds no connection back."""
+    """Over sockets: the server stays, gives the reason of each close, and no connection holds it back."""
     chance = random.Random(849)
     good = good_frames()
     bounds = Bounds(connections=50, frame_bytes=1 << 16, frame_s=0.2)

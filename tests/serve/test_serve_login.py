@@ -1,4 +1,4 @@
-"""SASL/PLAIN and TLS: librdkafka joins with both; nothing is answered to those who have not logged in."""
+"""SASL/PLAIN and TLS: librdkafka joins with both; a client that has not logged in gets no answer."""
 
 from __future__ import annotations
 

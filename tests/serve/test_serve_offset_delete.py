@@ -40,7 +40,7 @@ def committed(made: Broker, group: str = "g") -> set[str]:
 
 
 def delete(made: Broker, group: str, *topics: str, partitions: tuple[int, ...] = (0, 1)) -> Any:
-    """The error of the request, or those of each topic, which its partitions have alike."""
+    """The error of the request, or the error of each topic, which is the same for all its partitions."""
     indexes = [{"partitionIndex": index} for index in partitions]
     named = [{"name": topic, "partitions": indexes} for topic in topics]
     answer = ask(made, 47, 0, {"groupId": group, "topics": named})

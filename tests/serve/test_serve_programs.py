@@ -21,7 +21,7 @@ SENT_BY_JAVA = {
 }
 """Requests of kafka-clients 4.3.1 by Kafka's numbers of API and version, seen in its handshakes."""
 SENT_BY_KAFKAJS = {(11, 5), (14, 3), (12, 3), (13, 3), (8, 5), (9, 4)}
-"""The versions that kafkajs 2.2.4 sends, of the APIs of groups alone."""
+"""The versions that kafkajs 2.2.4 sends, of the group APIs alone."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def nothing_left_out(first: Program, second: Program, partitions: set[str]) -> N
 def test_a_static_member_in_java_that_restarts_has_its_partitions_back(
     protocol: str, java: list[str], start: Start
 ) -> None:
-    """S1: nothing is taken from the other member, and there is no rebalance."""
+    """S1: no partition is taken from the other member, and there is no rebalance."""
     with serving(topics={"foo": 4}, rate=20, settings=LONG) as (made, port):
         given = (*java, port, protocol, "topic", "foo")
         first, other = start(*given, "one"), start(*given, "two")

@@ -19,8 +19,8 @@ def epoch_of(made: Recorded) -> int:
 
 @PROTOCOLS
 def test_a_static_member_that_restarts_has_its_partitions_back(protocol: str) -> None:
-    """S1: another process of the same instance id gets what the first one had; nothing is taken from anybody
-    else, and there is no rebalance."""
+    """S1: another process of the same instance id gets the partitions of the first one; no partition is taken
+    from another member, and there is no rebalance."""
     with serving(topics={"foo": 4}, rate=20, settings=LONG) as (made, port):
         first = Reader(port, protocol, **{"group.instance.id": "one"})
         other = Reader(port, protocol, **{"group.instance.id": "two"})
@@ -51,8 +51,8 @@ def test_a_pattern_matches_topics_that_come_later(protocol: str) -> None:
 
 @PROTOCOLS
 def test_offsets_outlive_a_fail_over(protocol: str) -> None:
-    """P2: another coordinator loads the group from its log. The member reads on, nothing is taken from the
-    member, and the next one goes on where the group had committed."""
+    """P2: another coordinator loads the group from its log. The member reads on, keeps its partitions, and
+    the next member goes on where the group had committed."""
     with serving(topics={"foo": 2}, rate=20, settings=LONG) as (made, port):
         first = Reader(port, protocol)
         until(lambda: first.owned == {0, 1} and len(first.read) == 2, first)

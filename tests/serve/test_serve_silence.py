@@ -71,7 +71,7 @@ def test_a_frame_that_comes_byte_by_byte_has_its_time_from_the_first_byte(
 
 
 def test_many_requests_at_once_are_all_answered_in_their_order() -> None:
-    """More than are handled before other connections have their turn."""
+    """More requests than are handled before other connections have their turn."""
     many = 3 * AHEAD + 1
     frames = [frame(18, 0, {}, correlation=number) for number in range(many)]
     with (

@@ -93,7 +93,8 @@ def test_the_coordinator_has_the_topics_of_the_broker() -> None:
 @pytest.mark.parametrize("answered", [False, True])
 @pytest.mark.parametrize("behind_it", [False, True])
 def test_requests_of_a_client_that_went_are_handled(behind_it: bool, answered: bool) -> None:
-    """A producer with acks=0 closes its connection after the last record. More come than are read ahead."""
+    """A producer with acks=0 closes its connection after the last record. More requests come than are read
+    ahead."""
     names = [f"topic-{number}" for number in range(3 * AHEAD)]
     with (
         serving(topics={}) as (there, behind),

@@ -59,7 +59,8 @@ def test_no_seconds_are_printed_without_a_timer() -> None:
 
 
 def test_a_time_out_that_does_not_come_says_how_long_it_was_waited_for() -> None:
-    """Nothing was sent in that step: the time that passed is the evidence. The coordinator's clock stands."""
+    """No request is sent in that step: the time that passed is the evidence. The coordinator's clock
+    stands."""
     with serving(topics={}, dialect="kafka-4.2", settings=SHORT, clock=SimulatedClock()) as (_, port):
         target = f"broker:127.0.0.1:{port}"
         result = replay_files([SESSION], target, "kafka-4.2", wait_s=10)

@@ -1,4 +1,4 @@
-"""The long run of the served coordinator, short: what it counts, and what it notices."""
+"""The long run of the served coordinator, in short: its counts, and the faults that it notices."""
 
 from __future__ import annotations
 

@@ -74,12 +74,12 @@ def _to_one_member(group: ShareGroup) -> ShareGroup:
 
 
 def _of_all_topics(subscription: Any, metadata: Any) -> Any:
-    """Q4: who subscribes to nothing gets what the others do."""
+    """Q4: a member that subscribes to nothing gets the partitions that the others get."""
     return EVERYTHING(frozenset(metadata), metadata)
 
 
 def _at_the_group_epoch(group: ShareGroup, member_id: str) -> ShareGroup:
-    """Q2: the epoch of before is forgotten."""
+    """Q2: the previous epoch is forgotten."""
     after = RECONCILED(group, member_id)
     return after.having(member_id, after.members[member_id]._replace(previous_epoch=0))
 
@@ -90,12 +90,12 @@ def _computed_at_once(group: ShareGroup, topics: Any, member_id: str) -> ShareGr
 
 
 def _metadata_kept(group: ShareGroup, topics: Any, member_id: str) -> ShareGroup:
-    """Q3, Q6: the group knows topics of who has gone."""
+    """Q3, Q6: the group keeps the topics of a member that has gone."""
     return replace(WITHOUT(group, topics, member_id), metadata=group.metadata)
 
 
 def _replayed(given: Iterable[object], before: Any) -> Any:
-    """Q8: the epochs of before are lost in a fail-over."""
+    """Q8: the previous epochs are lost in a fail-over."""
     result = GROUPS_FROM(given, before)
     if before is not None:
         return result
@@ -108,18 +108,18 @@ def _replayed(given: Iterable[object], before: Any) -> Any:
 
 
 def _any_epoch(group: ShareGroup | None, request: Any) -> None:
-    """Q2: nobody is fenced."""
+    """Q2: no member is fenced."""
     if group is None or request.member_id not in group.members:
         CHECK_MEMBER(group, request)
 
 
 def _without_removals(group_id: str, before: Any, after: Any) -> Any:
-    """Q8: the records of who has gone stay."""
+    """Q8: the records of a member that has gone stay."""
     return [one for one in RECORDS_OF(group_id, before, after) if one.value is not None or not one.member_id]
 
 
 def _without_repetition(before: ShareMember, after: ShareMember, request: Any) -> bool:
-    """Q5: an answer that was lost is not told again."""
+    """Q5: an assignment whose answer was lost is not sent again."""
     return request.member_epoch == 0 or before.assigned != after.assigned
 
 

@@ -60,7 +60,7 @@ def test_both_members_have_every_partition(coordinator: Coordinator) -> None:
 
 
 def test_a_group_id_is_of_one_kind(coordinator: Coordinator) -> None:
-    """Q7: neither kind takes over a group of the other."""
+    """Q7: a group of one kind is not taken over by the other kind."""
     before = coordinator.describe("g"), coordinator.end
     assert join_consumers(coordinator, "g")["errorCode"] == ErrorCode.INVALID_REQUEST
     assert (coordinator.describe("g"), coordinator.end) == before
@@ -83,7 +83,7 @@ def test_a_group_id_is_of_one_kind(coordinator: Coordinator) -> None:
     ],
 )
 def test_requests_that_a_client_may_not_send(coordinator: Coordinator, answer: Json) -> None:
-    """Q7: what no model has; nothing changes."""
+    """Q7: requests that no model has; nothing changes."""
     end = coordinator.end
     refused = beat(coordinator, **{"member": "m1", "epoch": 0, **answer})
     assert refused["errorCode"] == ErrorCode.INVALID_REQUEST
@@ -112,7 +112,7 @@ def test_a_session_ends_unless_it_is_renewed(coordinator: Coordinator) -> None:
 
 
 def test_a_new_coordinator_goes_on(coordinator: Coordinator) -> None:
-    """Q8: sessions begin anew, and a log that has only the last record of each key says the same."""
+    """Q8: sessions begin anew, and a log with only the last record of each key gives the same group."""
     coordinator.advance(30_000)
     beat(coordinator, "m1", -1)
     before = coordinator.describe("g")
@@ -127,7 +127,7 @@ def test_a_new_coordinator_goes_on(coordinator: Coordinator) -> None:
 
 
 def test_a_log_that_refuses_changes_nothing(coordinator: Coordinator) -> None:
-    """Q8, P3: neither a request nor the end of a session; that one comes again."""
+    """Q8, P3: neither a request nor the end of a session changes anything; the session ends again later."""
     before = coordinator.describe("g")
     coordinator.fail_appends(True)
     refused = beat(coordinator, "m3", 0)

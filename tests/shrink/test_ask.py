@@ -1,4 +1,4 @@
-"""Shrinking with questions that are answered together: what `shrink` gives, in few runs of the oracle."""
+"""Shrinking with questions that are answered together: the result of `shrink`, in few runs of the oracle."""
 
 from __future__ import annotations
 

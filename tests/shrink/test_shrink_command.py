@@ -1,4 +1,4 @@
-"""`conform shrink`: on seeded bugs, what is left is short, fails in the same way, and is a behaviour."""
+"""`conform shrink`: on seeded bugs, the shrunk trace is short, fails in the same way, and is a behaviour."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shrunk(trace: Path, target: str, out: Path, **options: object) -> tuple[Path
 
 
 def test_a_trace_of_thirteen_steps_is_shrunk_to_those_that_matter(tmp_path: Path) -> None:
-    """An assignment that is not sent again with the acknowledgement of a revocation (R5)."""
+    """R5: an assignment that is not sent again with the acknowledgement of a revocation."""
     target = seeded("AssignmentSent", "on-change")
     path, result = shrunk(ROOT / "traces/golden/bugs/franz-go-6754bede.itf.json", target, tmp_path)
     assert result["steps"] == 13
@@ -110,7 +110,7 @@ def test_an_unknown_signature_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["golden/offsets", "corpus/MCSimulate-simulate-0008"])
 def test_all_steps_of_a_trace_done_again_are_the_trace(name: str) -> None:
-    """The specification gives the same groups for them: nothing is lost by how a step is kept."""
+    """The specification gives the same groups for them: the form in which a step is kept loses nothing."""
     path = ROOT / "traces" / f"{name}.itf.json"
     trace = read_trace(path)
     steps = kept_steps(trace, str(path))
@@ -193,8 +193,8 @@ def epochs(state: object) -> dict[str, object]:
 def test_a_trace_of_another_kind_is_shrunk_by_its_own_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trace: str, broken: str, kept: list[str]
 ) -> None:
-    """A time-out that does nothing: of the steps before it those are left that arm it, and without which its
-    root would be another: with one member alone nobody else can be chosen."""
+    """A time-out that does nothing: of the steps before it, those stay that arm the timer, and those without
+    which the root would be another: with one member alone no other member can be chosen."""
     monkeypatch.setattr(broken, lambda *_: None)
     path, result = shrunk(ROOT / "traces" / f"{trace}.itf.json", "python", tmp_path)
     assert result["shortest"] == kept

@@ -3,8 +3,9 @@
     python tests/simulate/soak.py --steps 1000000 --evidence spec/evidence/SimulateKafka42.json
     python tests/simulate/soak.py --verify spec/evidence/SimulateKafka42.json
 
-The comparison is that of `conform compare`; the script records what was compared, from which seed, with
-which versions, and of which sources."""
+The comparison is that of `conform compare`; the script records the compared targets, the seed,
+the versions, and the hashes of the sources.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def simulated(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Exit code 0, 11 if the two differ, or what else ends `conform compare`."""
+    """Exit code 0, 11 if the two differ, or the code that ends `conform compare`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

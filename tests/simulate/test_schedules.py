@@ -1,4 +1,5 @@
-"""Schedules: what is drawn, their files, and that one can be done again without drawing anything."""
+"""Schedules: the drawn operations, their files, and that a schedule can be done again without drawing
+anything."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def pair(dialect: str) -> Pair:
 
 
 def recorded(dialect: str, seed: int, length: int = 300) -> tuple[Schedule, list[Answer]]:
-    """One run, and what the first of two coordinators showed after each operation."""
+    """One run, and the state that the first of two coordinators showed after each operation."""
     both = pair(dialect)
     generator = Generator(random.Random(seed), both.can, both.dialects)
     both.start(generator.settings)
@@ -60,7 +61,7 @@ def part(topic: str, *indexes: int) -> Json:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_schedule_can_be_done_again(dialect: str, tmp_path: Path) -> None:
-    """From its file, to the same answers: nothing in it refers to what is not in it."""
+    """A schedule from its file gives the same answers: all that it refers to is in it."""
     schedule, answers = recorded(dialect, 1)
     write_schedule(schedule, tmp_path / "schedule.json")
     again = read_schedule(tmp_path / "schedule.json")
@@ -77,7 +78,7 @@ def test_the_seed_decides() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_drawn_schedules_reach_all_behaviours_of_a_group(dialect: str) -> None:
-    """All actions, the errors that they have, the states of groups and members."""
+    """All actions, their errors, and the states of groups and members."""
     ways: Counter[str] = Counter()
     states: set[str] = set()
     for seed in range(8):
@@ -135,7 +136,7 @@ def test_every_target_that_is_computed_was_scripted_and_is_legal(dialect: str) -
 
 
 def scripted_plain_heartbeats(epoch: int) -> list[bool]:
-    """Tell if heartbeats that say nothing new have a script, after topics and a request of that epoch."""
+    """Tell if heartbeats without a change have a script, after topics and a request of that epoch."""
     fields = {"instanceId": None, "subscribedTopicNames": ["foo"], "rebalanceTimeoutMs": 5000}
     held: Json = {"assigned": [], "pendingRevocation": [], "target": []}
     member = {"memberId": "m1", "memberEpoch": 1, "previousMemberEpoch": 1, **fields, **held}
@@ -185,7 +186,7 @@ def test_an_operation_that_one_target_lacks_is_not_drawn() -> None:
     [(STATIC, "instanceId", None), (SERVER_SIDE + "range", "serverAssignor", "range")],
 )
 def test_no_feature_is_drawn_for_a_target_that_lacks_it(feature: str, field: str, value: str | None) -> None:
-    """Static members are those with any instance id."""
+    """Members with any instance id are static members."""
 
     class Lacking(PythonTarget):
         def hello(self) -> Capabilities:
@@ -201,7 +202,7 @@ def test_no_feature_is_drawn_for_a_target_that_lacks_it(feature: str, field: str
 
 
 def test_shrinking_keeps_scripts_legal() -> None:
-    """A4: of topics that are there, not beyond their partitions, to who has subscribed."""
+    """A4: scripts name topics that exist, partitions within their numbers, and members that subscribe."""
     join = heartbeat("m1", 0, subscribedTopicNames=["foo"])
     script = {"m1": [part("bar", 0), part("foo", 0, 1)], "m2": [part("foo", 2)]}
     assert legal([{**join, "script": script}])[0]["script"] == {"m1": [], "m2": []}

@@ -1,4 +1,4 @@
-"""`conform compare` as it is used: output, files, exit codes."""
+"""`conform compare` as users call it: output, files, exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.errors import ConformError
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run in a folder of its own, where what fails is kept."""
+    """A folder for the run, in which failing schedules are kept."""
     monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
 

@@ -1,6 +1,6 @@
-"""The pipeline inside a session that somebody else made, with Spark's own settings: guest.py FOLDER.
+"""The pipeline inside a session that another program made, with Spark's own settings: guest.py FOLDER.
 
-Prints JSON of what the session is like before and after it, and what was found.
+Prints JSON of the session's state before and after, and of the findings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def session(folder: Path) -> SparkSession:
 
 
 def judged(folder: Path, **request: Any) -> dict[str, Any]:
-    """The result of a run of the pipeline, or the sentence that it ends with."""
+    """The result of a run of the pipeline, or the sentence that ends it."""
     cluster = Cluster(settings=request.pop("settings", {ASKED: "3"}))
     job = Job("python", "kip-848", str(folder / "out"), cluster=cluster, **request)
     try:

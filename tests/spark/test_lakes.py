@@ -1,4 +1,4 @@
-"""The tables that people ask, in Delta Lake and Apache Iceberg, with the options of docs/spark.md.
+"""The tables for queries, in Delta Lake and Apache Iceberg, with the options of docs/spark.md.
 
 `make lakes` runs these in an environment of their own: the packages are for one version of Spark.
 """

@@ -25,7 +25,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def broken(tmp_path: Path) -> Path:
-    """Assemble a kit whose coordinator answers the join of a toy group with the epoch after the right one."""
+    """Assemble a kit whose coordinator answers the join of a toy group with an epoch that is 1 too high."""
     assemble(tmp_path)
     service = tmp_path / "coordinator/toy/service.py"
     text = service.read_text()

@@ -34,5 +34,5 @@ def judged(log: Path, *logs: list[Json]) -> list[Json]:
 
 
 def differences_of(run: Json) -> list[str]:
-    """Why a line does not fit: its differences from the nearest step."""
+    """The differences of a line from the nearest step."""
     return [f"{one['path']}: {one['expected']}, not {one['got']}" for one in run["instead"][0]["differences"]]

@@ -184,7 +184,7 @@ def test_each_wrong_request_is_refused_where_it_is(tmp_path: Path) -> None:
 
 
 def test_members_of_the_closed_models_and_of_the_case_studies_are_members(tmp_path: Path) -> None:
-    """The logs of such members name no connection."""
+    """The logs of such members name no connection, and hold."""
     replay([ROOT / "traces/members", ROOT / "traces/golden"], record=tmp_path / "replayed")
     lines = [json.loads(text) for text in (tmp_path / "replayed").read_text().splitlines()]
     report = report_of(tmp_path / "log", lines)
@@ -195,7 +195,8 @@ def test_members_of_the_closed_models_and_of_the_case_studies_are_members(tmp_pa
 def test_the_report_says_what_a_member_might_have_sent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A member that answers an error with a keep-alive may be one that leaves, until it says more."""
+    """A member that answers an error with a keep-alive may be a member that leaves, until its next request
+    decides."""
     lines = session()
     lines[2 + 3]["body"] |= {"subscribedTopicNames": None, "rebalanceTimeoutMs": -1, "topicPartitions": None}
     with pytest.raises(ConformError, match="has a request that no member may send") as error:
@@ -238,8 +239,8 @@ def test_a_group_that_was_there_before_is_not_judged(tmp_path: Path) -> None:
 
 
 def test_faults_of_a_record_are_requests_that_were_sent(tmp_path: Path) -> None:
-    """A request that never arrived was sent all the same; the arrival of a late one is not its sending; an
-    answer that was not delivered is not known."""
+    """A request that never arrived was sent all the same; the arrival of a late request is not its sending;
+    an answer that was not delivered is not known."""
     lines = session()
     beats = heartbeats(lines)
     lost = {"op": "fault", "client": 1, "nth": 1, "fault": "late", "answer": {}}

@@ -1,4 +1,4 @@
-"""`conform validate` of what a simulation recorded, and of what one operation does at once."""
+"""`conform validate` of recorded simulations, and of all effects of one operation."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def test_a_long_log_is_explained_like_a_short_one(tmp_path: Path, monkeypatch: p
 
 
 def test_indexes_are_equal_to_their_sources(tmp_path: Path) -> None:
-    """TopicsOf, MetadataOf, HeldByOthers and SubscribedPartitions, and what Recorded.tla has instead."""
+    """TopicsOf, MetadataOf, HeldByOthers and SubscribedPartitions give the values of the indexes that
+    Recorded.tla has instead."""
     names = ("RequestEpochs", "Subscriptions", "AssignorNames", "InstanceIds", "RegexNames", "OddRequests")
     empty = [*names, "InitialTopics", "Runs"]
     constants = [
@@ -165,7 +166,7 @@ def test_the_effects_of_one_operation(tmp_path: Path) -> None:
 
 
 def test_a_new_coordinator_without_the_group(tmp_path: Path) -> None:
-    """P3: of a group that is deleted, or was never there, it has nothing to take over."""
+    """P3: of a group that was deleted, or never existed, a new coordinator has nothing to take over."""
     log, result = tmp_path / "log", tmp_path / "result.json"
     with recorded(open_target("python", "kip-848"), log) as target:
         target.hello()
@@ -183,7 +184,7 @@ def test_a_new_coordinator_without_the_group(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("forgets", [True, False])
 def test_partitions_of_a_topic_that_is_gone(tmp_path: Path, forgets: bool) -> None:
-    """T2: a live broker describes no partitions of topics that it does not have; another target must."""
+    """T2: a live broker describes no partitions of deleted topics; another target must."""
     log = tmp_path / "log"
     with recorded(open_target("python", "kafka-4.2"), log) as target:
         target.hello()

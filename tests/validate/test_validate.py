@@ -55,7 +55,7 @@ class Run:
 
 
 def test_a_run_ends_where_the_coordinator_refuses_all_requests(tmp_path: Path) -> None:
-    """H5: what follows is told to be left out, and is no difference; the log is read to its end."""
+    """H5: the following lines are reported as left out, and are no difference; the log is read to its end."""
     log = tmp_path / "log.jsonl"
     replay([ROOT / "traces" / "admission"], record=log, json_file=None)
     assert any('"op":"rights"' in line for line in log.read_text().splitlines())
@@ -65,7 +65,7 @@ def test_a_run_ends_where_the_coordinator_refuses_all_requests(tmp_path: Path) -
 
 
 def test_a_run_ends_where_members_may_compute_the_target(tmp_path: Path) -> None:
-    """A5: what follows is told to be left out, and is no difference."""
+    """A5: the following lines are reported as left out, and are no difference."""
     run = Run(tmp_path / "log.jsonl")
     offer = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "reason": 0, "metadataVersion": 0}
     run.join("m1", "foo", clientAssignors=[{**offer, "metadataBytes": ""}])
@@ -81,7 +81,7 @@ def failure(log: Path, **options: Any) -> ConformError:
 
 
 def two_members(log: Path, dialect: str = "kip-848") -> list[Json]:
-    """m1 revokes and acknowledges, m2 gets what it released, and m1's session runs out."""
+    """m1 revokes and acknowledges, m2 gets the released partitions, and m1's session runs out."""
     run = Run(log, dialect)
     run.join("m1", "foo")
     owned = [{"topicId": FOO["id"], "partitions": [0, 1]}]
@@ -131,7 +131,7 @@ def described(line: Json) -> list[Json]:
 
 
 def give_away(line: Json) -> None:
-    """Nobody has the target that must be computed: it is no legal one (A4)."""
+    """The target that must be computed is given to no member: it is not legal (A4)."""
     for member in described(line):
         member["target"] = []
 
@@ -205,7 +205,7 @@ def test_time_outs_need_no_line_where_the_clock_was_not_the_recorders(tmp_path: 
 def test_steps_after_a_deletion_of_the_group_are_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """D1: no step of the group's own, and what is gone may have been its offsets alone."""
+    """D1: a deletion is not a step of the group, and may have deleted only its offsets."""
     run = Run(tmp_path / "log")
     run.join("m1", "foo")
     run.heartbeat("m1", -1)

@@ -25,8 +25,8 @@ PROTOCOLS = [{"name": "range", "metadata": "AAAA"}, {"name": "sticky", "metadata
 
 
 class Run:
-    """A classic group of the Python coordinator, of which everything is recorded; without `observe` only what
-    is answered is."""
+    """A classic group of the Python coordinator, of which everything is recorded; without `observe`, the
+    answers alone."""
 
     def __init__(self, log: Path, observe: str | None = "g") -> None:
         self.log, self.observe = log, observe
@@ -55,7 +55,7 @@ class Run:
         )
 
     def member(self, client: str) -> str:
-        """Joins, with the id that it is told first."""
+        """Join with the id that the first answer gives."""
         answer = self.join(client)
         assert answer is not None
         self.join(client, answer["memberId"])
@@ -94,7 +94,7 @@ class Run:
 
 
 def two_members(log: Path, observe: str | None = "g") -> list[Json]:
-    """A generation of two, which is synchronised, goes on, commits, and loses a member."""
+    """A generation of two members, which is synchronised, goes on, commits, and loses a member."""
     run = Run(log, observe)
     run.target.ids(["a", "b"])
     a, b = run.member("one"), run.member("two")
@@ -188,7 +188,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     forgets_a_member: (7, "group.members: {a, b}, not {a}"),
     makes_it_stable_at_once: (6, "group.state: CompletingRebalance, not Stable"),
 }
-"""How many steps fit, and what is told of the next."""
+"""The number of steps that fit, and the report on the next step."""
 
 
 def test_wrong_input_is_reported(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_armed_timers_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_static_member_returns_under_another_id(tmp_path: Path) -> None:
-    """S1: its id is in the answer alone, and the one that it had before is fenced."""
+    """S1: the new id is in the answer alone, and the previous id is fenced."""
     run = Run(tmp_path / "log", None)
     run.target.ids(["a", "b"])
     run.join("one", instance="i")

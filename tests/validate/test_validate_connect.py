@@ -181,7 +181,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     gives_at_once: (9, "response.assigned: {A-1}, not {A-0, A-1}"),
     forgets_what_is_lost: (11, "response.members: {w1, which has gone, w2}, not {w2}"),
 }
-"""How many of the 12 steps fit, and what is told of the next."""
+"""The number of the 12 steps that fit, and the report on the next step."""
 
 
 def test_wrong_input_is_reported(tmp_path: Path) -> None:

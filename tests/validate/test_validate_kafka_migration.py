@@ -1,8 +1,8 @@
 """`conform validate` of groups that migrate Kafka's way: runs of Kafka 4.2.1 itself, also made wrong.
 
-tests/kafka records it anew; of what it answers the log keeps what is compared. Its first run goes there and
-back; most others end with something of which spec/KafkaMigration.tla says nothing. In the last one it is not
-the first member by name that leads.
+tests/kafka records the log anew; of Kafka's answers the log keeps the fields that are compared. Its first run
+goes there and back; most others end with a step that spec/KafkaMigration.tla does not model. In the last run
+the leader is not the first member by name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ ENDS = {
     215: (BEAT, 1, "with an instance id that the member did not have"),
     223: (BEAT, 2, "of a member of the classic protocol, with an instance id"),
 }
-"""The lines of which nothing is said, and how many are left out from there on."""
+"""The lines that the specification does not model, and the number of lines that are left out from there
+on."""
 
 
 def recorded() -> list[Json]:
@@ -61,7 +62,7 @@ def numbered(lines: list[Json], number: int) -> Json:
 
 
 def member(lines: list[Json], number: int, name: str) -> Json:
-    """As a line shows it."""
+    """A member in the form that a line shows."""
     members: list[Json] = numbered(lines, number)["group"]["members"]
     return next(one for one in members if one["memberId"] == name)
 
@@ -101,7 +102,7 @@ def is_answered_and_owes_a_syncgroup(lines: list[Json]) -> None:
 
 
 def must_rejoin_after_a_fail_over(lines: list[Json]) -> None:
-    """P2: nobody has been told."""
+    """P2: no member has been told to rejoin."""
     member(lines, 22, "a")["classicState"] = "PreparingRebalance"
 
 
@@ -112,7 +113,7 @@ def is_sent_what_has_not_changed(lines: list[Json]) -> None:
 
 
 def ends_for_another(lines: list[Json]) -> None:
-    """Whose session it was, what follows tells."""
+    """The following lines tell whose session ended."""
     numbered(lines, 31)
     lines[29]["answer"].pop("group")
     lines[29]["answer"]["fired"][0]["member"] = "a"
@@ -158,7 +159,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     refuses_an_empty_groups_commit: (29, "response.error: NONE, not UNKNOWN_MEMBER_ID"),
     remembers_its_epoch: (31, "response.epoch: 1, not 7"),
 }
-"""How many steps fit, and what is told of the next."""
+"""The number of steps that fit, and the report on the next step."""
 
 
 def first_run(lines: list[Json]) -> list[Json]:
@@ -172,7 +173,8 @@ def nearest(run: Json) -> list[str]:
 
 
 def test_kafkas_way_is_judged_and_other_runs_are_rejected(tmp_path: Path) -> None:
-    """All runs hold, each to where the specification says nothing; what is spoiled does not fit."""
+    """All runs hold, each up to the step that the specification does not model; a spoiled run does not
+    fit."""
     logs = [deepcopy(first_run(recorded())) for _ in SPOILED]
     for log, spoil in zip(logs, SPOILED, strict=True):
         spoil(log)

@@ -50,7 +50,7 @@ class Run:
         return answer
 
     def comes(self, member: str) -> Json:
-        """Joins with the consumer protocol."""
+        """A member that joins with the consumer protocol."""
         body = {"rebalanceTimeoutMs": 300_000, "subscribedTopicNames": ["foo"], "topicPartitions": []}
         return self.beat(member, 0, **body)
 
@@ -105,8 +105,8 @@ class Run:
 
 
 def there_and_back(log: Path) -> list[Json]:
-    """A classic group of a alone, which c converts as it joins; a gives up what c is to have; then c goes,
-    and the group is a classic one again."""
+    """A classic group of a alone, which c converts as it joins; a revokes the partitions that c is to have;
+    then c leaves, and the group is a classic one again."""
     run = Run(log)
     run.target.ids(["a"])
     run.join("")
@@ -228,7 +228,7 @@ SPOILED: dict[Callable[[list[Json]], None], tuple[int, str]] = {
     accepts_a_commit: (12, "response.error: ILLEGAL_GENERATION, not NONE"),
     stays_a_consumer_group: (13, "group.type: classic, not consumer"),
 }
-"""How many steps fit, and what is told of the next."""
+"""The number of steps that fit, and the report on the next step."""
 
 
 def test_wrong_input_is_reported(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_too_many_targets_are_an_error_before_any_work(tmp_path: Path) -> None:
 
 
 def test_hundreds_of_steps(tmp_path: Path) -> None:
-    """Members of both protocols, who rejoin as they are told, go, and are lost."""
+    """Members of both protocols, which rejoin when asked, leave, and are lost."""
     rng, run = random.Random(848), Run(tmp_path / "log")
     run.target.ids([f"o{number}" for number in range(500)])
     old: list[str] = []

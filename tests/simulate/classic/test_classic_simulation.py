@@ -73,7 +73,7 @@ def test_a_zombie_owns_what_another_member_owns() -> None:
     assert failed is not None and failed.violation.invariant == "OwnedByOneMember"
 
 
-# A fault for each rule
+# Faults, one for each rule
 
 
 def without_prepare(self: ClassicMember) -> None:

@@ -18,7 +18,7 @@ from harness.targets.groups.python import PythonParts
 
 
 def main(first: int, seeds: int, events: int) -> None:
-    """Stop at the first violation."""
+    """Exit with the first violation."""
     parts, request, done = PythonParts(), SimulationOptions(events=events), 0
     for seed in range(first, first + seeds):
         outcome = run_seed(parts, request, seed)

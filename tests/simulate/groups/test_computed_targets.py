@@ -52,7 +52,7 @@ def test_members_compute_and_the_group_comes_to_rest() -> None:
 
 
 def test_an_assignor_that_fails_leaves_the_target_as_it_is() -> None:
-    """A7: nobody is given anything, and yet the group comes to rest at its epoch."""
+    """A7: no member is given a partition, and yet the group comes to rest at its epoch."""
     group = world_of("picky").cluster.group("g")
     assert group is not None and group.assignment_epoch == group.epoch
     assert {target.error for target in group.targets.values()} == {1}
@@ -128,8 +128,8 @@ def test_a_schedule_names_assignors_that_there_are(more: dict[str, Any], tmp_pat
 
 
 def test_a_join_of_who_may_compute_is_not_doubled() -> None:
-    """A5: until a target is installed a join gives the epoch that the id has had, so that a copy would fence
-    nobody; other requests have copies."""
+    """A5: until a target is installed, a join of a member that may compute gives the epoch that the id has
+    had, so a copy of the join would fence no member; other requests have copies."""
     world = world_of("spread", processes=2)
     start = {"who": "late", "group": "g", "topics": ["foo"], "ownId": True, "maxPollMs": 60_000}
     world.apply({"at": world.now_ms, "do": "start", **start, "local": ["spread"]})
@@ -143,7 +143,7 @@ def test_a_join_of_who_may_compute_is_not_doubled() -> None:
 
 
 def test_a_scenario_leaves_out_what_a_member_computes() -> None:
-    """Where a scenario has no words for a request, it says so, and goes on."""
+    """Where a scenario has no words for a request, its comment says so, and the scenario goes on."""
     schedule = Schedule(Settings(), tuple(EVENTS_OF_ONE))
     operations = operations_of(PARTS, schedule, settles=True)
     assert {"ConsumerGroupPrepareAssignment", "ConsumerGroupHeartbeat"} <= {

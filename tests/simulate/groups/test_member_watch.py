@@ -73,7 +73,7 @@ def _commits_only_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def _commits_without_end(patch: pytest.MonkeyPatch) -> None:
-    """The application is told of a refused commit, and the commit is sent again."""
+    """A refused commit is reported to the application, and is sent again."""
     right, over = Member._commit_answered, Ownership.commit_over
 
     def answered(self: Member, request: Any, errors: Any, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Whole groups under random faults: what holds, not for want of faults, and can be repeated."""
+"""Whole groups under random faults: the requirements hold, the faults do occur, and a run can be repeated."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def drawn(seed: int, events: int) -> tuple[World, list[Json]]:
 
 
 def test_the_default_run_holds_and_has_every_fault(default: Outcome) -> None:
-    """G8: no requirement is broken, and that is not for want of trying."""
+    """G8: no requirement is broken, though all kinds of faults occur."""
     counts = default.counts
     assert default.violation is None and counts.events >= SimulationOptions().events
     assert set(counts.faults) == set(FAULTS)
@@ -128,7 +128,8 @@ def test_the_state_kept_between_steps_is_the_coordinators(seed: int) -> None:
 
 
 def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
-    """R7, as the model MCNoExemption: who was removed and does not know it may own what is another's."""
+    """R7, as the model MCNoExemption: a removed member that does not know of its removal may own a partition
+    of another member."""
     result = next(
         outcome.violation
         for seed in (4, 6, 9)
@@ -150,7 +151,7 @@ def test_without_the_exemption_of_zombies_it_fails(tmp_path: Path) -> None:
 
 
 def test_without_r9_it_fails() -> None:
-    """R9, as the models MCNoR9 and MCHandOverNoR9: a request that was given up arrives after later ones."""
+    """R9, as the models MCNoR9 and MCHandOverNoR9: an abandoned request arrives after later ones."""
     request = SimulationOptions(events=3_000, r9=False)
     result = next(
         outcome.violation for seed in range(60) if (outcome := run_seed(PARTS, request, seed)).violation
@@ -159,7 +160,7 @@ def test_without_r9_it_fails() -> None:
 
 
 def test_a_group_that_cannot_settle_fails() -> None:
-    """R8: with a member's process held back, the group is not STABLE in the time that recovery takes."""
+    """R8: with a member's process held back, the group is not STABLE within the recovery time."""
     world, _ = drawn(1, 400)
     settle(world)
     assert unsettled(world) == ""

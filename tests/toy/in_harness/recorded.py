@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(slots=True)
 class Run:
-    """From a new coordinator to the next one."""
+    """The lines from a new coordinator to the next one."""
 
     lines: list[Line] = field(default_factory=list)
 

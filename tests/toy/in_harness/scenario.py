@@ -15,7 +15,7 @@ from harness.scenario.scripts.verbs import event, timer
 
 
 def _request(epoch: int | None) -> Callable[[Field], str]:
-    """A request of that epoch, or of the one that is said."""
+    """A request of that epoch, or of the epoch that the scenario names."""
 
     def action(field: Field) -> str:
         results = field.fields(["member"] if epoch is not None else ["member", "epoch"], ())

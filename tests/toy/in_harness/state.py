@@ -67,7 +67,7 @@ class ToyReader:
         self._numbers = Contents()
 
     def read(self, trace: Trace, name: str) -> list[ToyState]:
-        """ConformError (exit 2) for a trace of another specification."""
+        """The state. ConformError (exit 2) for a trace of another specification."""
         TOY.check(trace, name)
         return read_states(trace.states, name, self._state)
 

@@ -31,7 +31,7 @@ ADDED: Final = (LEAF, "conformDepth")
 OPTIONS: Final = ("-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot")
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
 """Operators that make a definition more than a plain conjunction: such a definition is not split at each
-`/\`."""
+`/\\`."""
 
 
 def dump(
@@ -87,7 +87,7 @@ def dump(
 def bounds_of(following: str, sources: Sequence[str]) -> tuple[str, list[str]]:
     """A next-state relation without the bounds of its model, and these: conjuncts over primed variables.
 
-    `BoundedNext == Next /\ group'.epoch <= MaxEpoch` gives `Next` and that one. A conjunct about `step`
+    `BoundedNext == Next /\\ group'.epoch <= MaxEpoch` gives `Next` and that one. A conjunct about `step`
     restricts the steps and no states, and is kept; so is a relation of any other form.
     """
     definition = re.compile(rf"^{re.escape(following)} ==\s*(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)

@@ -45,8 +45,8 @@ ANSWERED: Final = frozenset({0, 10, 11, 12, 13, 14})
 """Exit codes of a run that gave an answer: holds, assumption, deadlock, safety, liveness, assertion."""
 
 _VIOLATIONS: Final = frozenset({2107, 2108, 2110, 2112})
-"""Codes of messages about violations. For a property that is a whole specification (`Init /\ [][Next]_v`) the
-message has the place of its text, and not its name."""
+"""Codes of messages about violations. For a property that is a whole specification (`Init /\\ [][Next]_v`)
+the message has the place of its text, and not its name."""
 
 _PROGRESS = re.compile(r"Progress\((\d+)\) at [^:]*:\d+:\d+: ([\d,]+) states generated.*?, ([\d,]+) distinct")
 

@@ -153,7 +153,7 @@ _OPERAND: Final = r"(?:[\w.!']+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])*
 
 
 def _drop_operand(source: str, token: Token) -> Iterator[tuple[str, int, int, str]]:
-    """`a \ b` -> `a`, where the operands are names, calls or fields; of unions and intersections each
+    """`a \\ b` -> `a`, where the operands are names, calls or fields; of unions and intersections each
     operand."""
     left = re.search(rf"({_OPERAND})\s*$", source[: token.start])
     right = re.match(rf"\s*({_OPERAND})", source[token.end :])

@@ -77,7 +77,7 @@ def test_mutants_of_tla() -> None:
 
 
 def test_the_first_bullet_of_a_list_says_nothing() -> None:
-    """`\/ a` is `a`, and so is the text after another list's bullet; later bullets join."""
+    """`\\/ a` is `a`, and so is the text after another list's bullet; later bullets join."""
     module = "A ==\n  /\\ S = 1\n  /\\ \\/ S = 2\n     \\/ (/\\ S = 3)\n"
     module += "B == S = 4 /\\ IF S = 5 THEN \\/ S = 6 ELSE S = 7"
     swapped = [one for one in tla_mutants("M.tla", module) if one.operator in ("swap /\\", "swap \\/")]

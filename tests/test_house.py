@@ -275,7 +275,8 @@ def test_comments_of_the_specification_begin_with_a_verb_or_a_noun() -> None:
 
 
 def paragraphs(path: Path) -> list[str]:
-    """The paragraphs of a document, of the docstrings of a module, or of its comments in TLA+."""
+    """The paragraphs of a document, of the docstrings and the help of options of a module, or of its comments
+    in TLA+."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".tla":
         return comments(text)
@@ -285,7 +286,8 @@ def paragraphs(path: Path) -> list[str]:
     given = [
         node.value.value
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if (isinstance(node, ast.Expr) or (isinstance(node, ast.keyword) and node.arg == "help"))
+        and isinstance(node.value, ast.Constant)
     ]
     return [part for one in given if isinstance(one, str) for part in one.split("\n\n")]
 

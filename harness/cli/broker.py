@@ -12,11 +12,11 @@ from harness.cli.console import check_json_place, running, write_json
 from harness.errors import ConformError
 
 command = typer.Typer(
-    no_args_is_help=True, help="A Kafka broker on 127.0.0.1: start one (up), end it and remove it (down)."
+    no_args_is_help=True, help="Start a Kafka broker on 127.0.0.1 (up), or end and remove that broker (down)."
 )
 
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write what was started or ended as JSON, too.")
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
 ]
 
 
@@ -24,12 +24,13 @@ JsonFile = Annotated[
 def up(
     version: Annotated[str, typer.Option(help="The version of Kafka: 4.0.2, 4.1.2, 4.2.1, 4.3.1, 4.4.0.")],
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Where it listens; any free port if not given.")
+        int | None, typer.Option(min=1, max=65535, help="Port of the broker; a free port if not given.")
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
-            help="For its data and its log, removed at `down`; in the user's state folder if not given."
+            help="The folder of the broker's data and log, which `down` removes; by default in "
+            "the user's state folder."
         ),
     ] = None,
     settings: Annotated[
@@ -48,7 +49,8 @@ def up(
     conform broker up --version 4.2.1
     conform broker up --version 4.3.1 --set group.consumer.assignment.interval.ms=1000
 
-    Exit codes: 0 it answers; 2 one runs already, or a wrong version, folder or setting; 3 it did not start.
+    Exit codes: 0 the broker answers; 2 a broker runs already, or a wrong version, folder or setting; 3 the
+    broker did not start.
     """
     from harness.targets.broker import local
 
@@ -64,7 +66,7 @@ def up(
 def down(json_file: JsonFile = None) -> None:
     """End the broker that `up` started, and remove its data and its log.
 
-    Exit codes: 0 it is gone; 2 none runs.
+    Exit codes: 0 the broker is gone; 2 no broker runs.
     """
     from harness.targets.broker import local
 

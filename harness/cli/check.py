@@ -73,7 +73,8 @@ def command(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Models at a time (default: one a processor).")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Models at a time (default: one for each processor)."),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Take no recorded result.")] = False,
     anew: Annotated[
@@ -84,21 +85,24 @@ def command(
         bool, typer.Option("--record-evidence", help="Keep results that are as expected in evidence/.")
     ] = False,
     reread_evidence: Annotated[
-        bool, typer.Option("--reread-evidence", help="Only: read records with a parser that has changed.")
+        bool,
+        typer.Option(
+            "--reread-evidence", help="Only read recorded outputs again, with a parser that has changed."
+        ),
     ] = False,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch the pinned Apalache if it is missing.")
     ] = False,
 ) -> None:
-    """Check models and compare what they give with the manifest.
+    """Check models, and compare their results with the manifest.
 
     Compared exactly: outcome, violated property, length of the counterexample (steps), number of distinct
     states, depth. A model that must fail and holds is a failure. A module given by path should hold.
 
     A model of the manifest whose result is recorded, in evidence/ beside the manifest or by an earlier run in
     build/store, is not run: a record counts for the same definitions, bounds, options and engine. The output
-    says what ran, why, and what is recorded since when. For an engine that this machine does not have, the
-    record counts whatever is asked for, and the output says so.
+    names the models that ran, with the reason, and the recorded ones, with their dates. For an engine that
+    this machine does not have, the record counts with any options, and the output says so.
 
     Logs and counterexamples (ITF, ready for `conform replay`) go to --out.
 
@@ -108,9 +112,9 @@ def command(
     conform check --tier small --record-evidence
     conform check path/to/Spec.tla --config path/to/Other.cfg --engine apalache
 
-    Exit codes: 0 all as expected; 10 something else than expected, a wrong figure in the manifest included;
-    12 evidence missing or stale; 13 undecided: a model did not end in --timeout seconds; 2 a wrong command
-    line, manifest or specification; 3 an engine failed.
+    Exit codes: 0 all as expected; 10 a result that is not as expected, as a wrong figure in the manifest; 12
+    evidence missing or stale; 13 undecided: a model did not end in --timeout seconds; 2 a wrong command line,
+    manifest or specification; 3 an engine failed.
     """
     check_json_place(json_file)
     if engine is not None and engine not in ENGINES:

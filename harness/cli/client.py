@@ -41,7 +41,7 @@ def command(
         str | None,
         typer.Option(metavar="COMMAND", help="Judge the consumer of this agent, in real time over a socket."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="With --agent: schedules at a time.")] = 4,
+    jobs: Annotated[int, typer.Option(min=1, help="With --agent: the number of schedules at a time.")] = 4,
     traces: Annotated[
         list[Path] | None,
         typer.Option(metavar="PATH", help="Traces of closed models that give schedules: files or folders."),
@@ -59,7 +59,9 @@ def command(
             help="The number of schedules of seeds: 300; 20 for an agent; 0 with --traces or --findings.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the first schedule; then one by one.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the first schedule; each next schedule has the next seed.")
+    ] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write rules and findings as JSON, too.")
     ] = None,
@@ -81,8 +83,8 @@ def command(
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
     socket. A rule is a property of the client's view, with its requirement. For a broken rule the command
     prints the shortest schedule that shows the breach. A rule that had nothing to judge says so. A finding
-    about an agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; what does not is only
-    named. Schedules under which a rule was broken before are tried first.
+    about an agent shows itself 5 times of 5, and 5 times of 5 with all times doubled; a breach that does not
+    is only named. Schedules under which a rule was broken before are tried first.
 
     \b
     conform client reference

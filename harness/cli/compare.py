@@ -37,28 +37,34 @@ from harness.waivers import read_waivers
 
 
 def command(
-    target: Annotated[str, typer.Option(help="An implementation, as replay takes it; it is asked first.")],
-    against: Annotated[str, typer.Option(help="Another one, to compare it with.")],
-    dialect: Annotated[str, typer.Option(parser=named, metavar=METAVAR, help="What both speak.")] = "kip-848",
+    target: Annotated[
+        str, typer.Option(help="An implementation, as replay takes it; its state decides the next request.")
+    ],
+    against: Annotated[str, typer.Option(help="A second implementation, to compare with --target.")],
+    dialect: Annotated[
+        str, typer.Option(parser=named, metavar=METAVAR, help="The dialect of both implementations.")
+    ] = "kip-848",
     against_dialect: Annotated[
         str | None,
-        typer.Option(parser=named, metavar=METAVAR, help="What the other one speaks, if it is not the same."),
+        typer.Option(parser=named, metavar=METAVAR, help="Dialect of --against, if it is another one."),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, metavar="N", help="Steps, of all runs.")] = 10_000,
+    steps: Annotated[int, typer.Option(min=1, metavar="N", help="Steps of all runs together.")] = 10_000,
     length: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Steps of a run; then both start from nothing.")
+        int, typer.Option(min=1, metavar="N", help="Steps of a run; each run begins with no group.")
     ] = 200,
-    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 848,
     max_differences: Annotated[
-        int, typer.Option(min=1, metavar="N", help="End with N kinds of differences.")
+        int, typer.Option(min=1, metavar="N", help="Stop after N kinds of differences.")
     ] = 1,
     schedule: Annotated[
-        Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Run this schedule instead of a random one."),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
-            metavar="LOG", help="Write down what --target was told and answered, for conform validate."
+            metavar="LOG",
+            help="Write the requests to --target and its answers to this log, for conform validate.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
@@ -79,16 +85,16 @@ def command(
     """Compare two implementations on the same random schedule.
 
     Heartbeats, commits and fetches, right and wrong ones, changes of topics, time, timers and fail-overs are
-    drawn from the seed and from what the first implementation shows. Response, group, armed timers and
-    written records are compared. The first difference ends a run; its schedule is shrunk to the shortest one
-    after which they differ in the same way. Schedules are written to files, which --replay takes.
-    Those of the last runs on the same targets are tried first, and end a run on which they still fail.
+    drawn from the seed and from the state that the first implementation shows. Response, group, armed timers
+    and written records are compared. The first difference ends a run; its schedule is shrunk to the shortest
+    one after which they differ in the same way. Schedules are written to files, which --replay takes. Those
+    of the last runs on the same targets are tried first, and end a run on which they still fail.
 
     \b
     conform compare --target python --against "stdio:python -m coordinator --stdio"
 
-    Exit codes: 0 no difference; 11 differences; 2 a wrong command line, or an implementation that lacks what
-    is needed for it; 3 an implementation failed.
+    Exit codes: 0 no difference; 11 differences; 2 a wrong command line, or an implementation that lacks an
+    operation; 3 an implementation failed.
     """
     check_json_place(json_file)
     options = ComparisonOptions(target, against, dialect, against_dialect or dialect, seed, steps, length)

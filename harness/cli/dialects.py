@@ -30,9 +30,7 @@ _WIDTH = 100
 def command(
     measured: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="What `conform replay --json FILE` found of an implementation; repeatable."
-        ),
+        typer.Option(metavar="FILE", help="The JSON of `conform replay` on an implementation; repeatable."),
     ] = None,
     manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
     json_file: Annotated[
@@ -46,9 +44,9 @@ def command(
 
     Constants and sentences are those of spec/Dialects.tla, of which this coordinator has every choice (its
     --dialect). A model is safe if no partition is ever owned twice (R7), live if the group converges (R8).
-    For an implementation without a dialect, such as librdkafka's mock, the command lists the differences of
-    a replay instead: first by their causes, then alike ones once, with how many, and the shortest way to
-    one.
+    For an implementation without a dialect, such as librdkafka's mock, the command lists the differences of a
+    replay instead: first by their causes, then each kind of difference once, with its number and the shortest
+    way to it.
 
     \b
     conform dialects

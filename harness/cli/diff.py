@@ -37,7 +37,7 @@ def command(
     leave_out: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATH", help="Leave out what is new, as group.members.*.field or step.request.field."
+            metavar="PATH", help="Leave out a new field, as group.members.*.field or step.request.field."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for page, traces, logs.")] = Path(
@@ -52,7 +52,8 @@ def command(
         float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs of TLC at a time (default: one a processor).")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Runs of TLC at a time (default: one for each processor)."),
     ] = None,
 ) -> None:
     """Compare two versions of the specification within the bounds of models: a page for reviewers.
@@ -61,9 +62,9 @@ def command(
     the .cfg beside it), a git revision (HEAD~1, or HEAD~1:spec), a model of the manifest, or a dialect of the
     specification at hand, perhaps with constants changed (kip-848,FencedMemberIsRemoved=FALSE).
 
-    In the states that both versions reach, every input is compared: those with another outcome, steps that
-    B forbids and that it adds, counted by action, with the shortest example of each kind, also as a trace
-    for `conform replay`. Every property of the models is checked in both.
+    In the states that both versions reach, every input is compared: inputs with another outcome, steps that B
+    forbids, and steps that B adds are counted by action, with the shortest example of each kind, also as a
+    trace for `conform replay`. Every property of the models is checked in both.
 
     \b
     conform diff HEAD .

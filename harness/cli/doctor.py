@@ -28,7 +28,7 @@ def command(
         typer.Option(
             parser=named,
             metavar=METAVAR,
-            help="What the target speaks; by default what its hello or its name says.",
+            help="The dialect of the target; by default the dialect of its hello or of its name.",
         ),
     ] = None,
     timeout: Annotated[
@@ -44,17 +44,18 @@ def command(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
 ) -> None:
-    """Test an adapter against the contract of targets, and say what can be tested on it.
+    """Test an adapter against the contract of targets, and tell which tests the adapter allows.
 
     Each operation that it declares is used in a small conversation with a target of its own; no trace is
-    needed. For each operation that is wrong, the output says what was sent, what came back and what the
-    protocol says. The level is black box (responses), observable (the state, too) or loadable (everything).
+    needed. For each operation that is wrong, the output shows the line that was sent, the answer, and the
+    rule of the protocol. The level is black box (responses), observable (the state, too) or loadable
+    (everything).
 
     \b
     conform doctor --target "stdio:python -m coordinator --stdio"
 
-    Exit codes: 0 everything that it declares works; 11 something does not; 2 there is no such target; 3 the
-    target died, or did not answer.
+    Exit codes: 0 all declared operations work; 11 one does not; 2 there is no such target; 3 the target died,
+    or did not answer.
     """
     check_json_place(json_file)
     with running(f"examining {target}") as progress:

@@ -35,7 +35,9 @@ def command(
     dialect: Annotated[
         str | None,
         typer.Option(
-            parser=named, metavar=METAVAR, help="What the target speaks; by default what the model is of."
+            parser=named,
+            metavar=METAVAR,
+            help="The dialect of the target; by default the dialect of the model.",
         ),
     ] = None,
     inputs: Annotated[
@@ -54,12 +56,17 @@ def command(
         str | None, typer.Option(metavar="URI", help="Place for the tables (default: build/exhaust/MODEL).")
     ] = None,
     tables: Annotated[
-        str, typer.Option(metavar="URI", help="Spark writes findings, coverage and verdicts there, too.")
+        str,
+        typer.Option(
+            metavar="URI", help="A place to which Spark writes findings, coverage and verdicts, too."
+        ),
     ] = "",
     table_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help="Of --tables: parquet, delta or iceberg.")
+        str, typer.Option("--format", metavar="NAME", help="Format of --tables: parquet, delta or iceberg.")
     ] = "parquet",
-    master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    master: Annotated[
+        str, typer.Option(help="Spark's master: local[2], spark://HOST:7077, yarn …")
+    ] = "local[*]",
     page: Annotated[
         bool,
         typer.Option(
@@ -69,7 +76,8 @@ def command(
     package: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What a cluster's workers run: build/conform.pex of `make package`."
+            metavar="FILE",
+            help="The package that a cluster's workers run: build/conform.pex of `make package`.",
         ),
     ] = None,
     conf: Annotated[
@@ -90,7 +98,7 @@ def command(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
     memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
-    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, the same way.")] = "1500m",
+    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
     timeout: Annotated[
         float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
     ] = None,
@@ -98,25 +106,24 @@ def command(
     """Judge every step of a model's whole state graph on an implementation, and traces beside it.
 
     TLC dumps the state graph of an open model. Each transition is judged by itself: the implementation is
-    loaded with the state before, acts, and its response, state and records are compared with what the
-    specification says. A state that is not there after its load is reached by its shortest path; the output
-    says which part of it differs. Then tours of the closed
-    model that the manifest names beside it are replayed as long paths ("--tour ''" leaves them out), and with
-    --input traces as they are.
+    loaded with the state before, acts, and its response, state and records are compared with the
+    specification. A state that is not there after its load is reached by its shortest path; the output says
+    which part of it differs. Then tours of the closed model that the manifest names beside it are replayed as
+    long paths ("--tour ''" leaves them out), and with --input traces as they are.
 
     A waiver accepts differences by their signature, which `--json` gives with each finding. A waiver
     that covers nothing or has expired is a failure.
 
-    All of it is in tables (Parquet) in the output folder. A run that was stopped goes on where it was when it
-    is started again.
+    All results are in tables (Parquet) in the output folder. A run that was stopped goes on where it was when
+    it is started again.
 
     \b
     conform exhaust MCTour --page
     conform exhaust MCOpen --target "stdio:python -m coordinator --stdio" --master "local[2]"
     conform exhaust --input traces/golden --input traces/corpus --out build/exhaust/traces
 
-    Exit codes: 0 all of it holds, none left out; 11 differences; 2 a wrong command line or input; 3 an
-    engine or the target failed, or loaded states wrongly, or steps could not be judged or read.
+    Exit codes: 0 all steps hold, none left out; 11 differences; 2 a wrong command line or input; 3 an engine
+    or the target failed, or loaded states wrongly, or steps could not be judged or read.
     """
     need_spark("conform exhaust")
     # imported here, so that no other verb waits for the import of Spark

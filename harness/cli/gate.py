@@ -48,7 +48,7 @@ def command(
         typer.Option(
             parser=named,
             metavar=METAVAR,
-            help="What the target speaks; by default kip-848, and of a broker what is found out.",
+            help="The dialect of the target; by default kip-848, or the identified dialect of a broker.",
         ),
     ] = None,
     minutes: Annotated[
@@ -64,17 +64,23 @@ def command(
         typer.Option(metavar="KIND[,KIND]", help=f"Only these steps: {', '.join(EVERY_KIND)}."),
     ] = None,
     tier: Annotated[str, typer.Option(help="The models to check: small or soak.")] = "small",
-    seeds: Annotated[int, typer.Option(min=0, metavar="N", help="Seeds of each kind of random work.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the first; then one by one.")] = 848,
+    seeds: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The number of seeds for each kind of random work.")
+    ] = 5,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the first run; each next run has the next seed.")
+    ] = 848,
     wait: Annotated[
         float,
-        typer.Option(min=0, metavar="SECONDS", help="Wait so long for timers of a live broker to run out."),
+        typer.Option(
+            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
+        ),
     ] = 0,
     traces: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder with golden/, counterexamples/ and corpus/.")
     ] = None,
     manifest: Annotated[Path | None, typer.Option(help="The manifest.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for all that is written.")] = Path("build/gate"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("build/gate"),
     waivers: Annotated[
         Path | None,
         typer.Option(
@@ -97,7 +103,7 @@ def command(
     workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Threads of TLC.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Take no recorded result of the tier.")] = False,
 ) -> None:
-    """Check everything that must hold, for one verdict: for this repository, or for your own coordinator.
+    """Run all checks for one verdict: on this repository, or on your own coordinator.
 
     \b
     evidence  recorded results of models that are not checked here, with the hashes of their modules
@@ -108,15 +114,16 @@ def command(
     random    random behaviours of a model, replayed on the target
     simulate  whole groups around python, under random faults; another target on random schedules beside it
 
-    For a live broker, or the mock, the steps are doctor (what it declares works), identify (its dialect,
-    unless --dialect says it) and replay (the traces of that dialect, with --wait time-outs, too).
+    For a live broker, or the mock, the steps are doctor (its declared operations), identify (its dialect,
+    unless --dialect names it) and replay (the traces of that dialect, with --wait time-outs, too).
 
     Where the specification comes with an installed package and no checkout is at hand, scenario, check,
-    exhaust and random are left out: they need Java, and but for what --only names the gate needs none.
+    exhaust and random are left out: they need Java, and without --only the gate needs no Java.
 
-    So that no record hides anything, computed anew is what this change records otherwise than its base
-    (CONFORM_BASE, or where this branch left the main one, or the commit before), and of the other records the
-    tenth whose turn it is by the number of commits. Where git does not say what has changed, all are.
+    So that no record hides an error, the gate computes some records anew: those that differ from the base of
+    this change (CONFORM_BASE, or where this branch left the main one, or the commit before), and a tenth of
+    the others, whose turn follows from the number of commits. Where git does not know the change, all are
+    computed.
 
     Time: random work (random, simulate) comes last and is cut where the time is over. The gate reports that,
     and it is no failure. Fixed checks are never cut: a check that lacks the time has failed. So a gate that
@@ -125,8 +132,8 @@ def command(
     Recorded results that count are one line together. A stale or missing result has a line of its own, and
     all are in the file of --json and on the page.
 
-    Every step is done, whatever the others give. On GitHub (GITHUB_ACTIONS) failures are annotations, and the
-    summary of the job is written; GitLab reads JUnit's XML and --code-quality.
+    Every step is done, also after one that failed. On GitHub (GITHUB_ACTIONS) failures are annotations, and
+    the summary of the job is written; GitLab reads JUnit's XML and --code-quality.
 
     A waiver accepts differences on the target. A waiver that covers nothing or has expired is a failure.
 

@@ -62,7 +62,7 @@ def command(
     action: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only edges of this action need a tour.")
     ] = None,
-    max_length: Annotated[int, typer.Option(min=1, help="Steps of one tour, about.")] = 100,
+    max_length: Annotated[int, typer.Option(min=1, help="About so many steps in one tour.")] = 100,
     max_traces: Annotated[int | None, typer.Option(min=1, help="Write no more tours than this.")] = None,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     json_file: Annotated[

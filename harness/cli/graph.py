@@ -40,7 +40,8 @@ def command(
     fold: Annotated[
         str,
         typer.Option(
-            help="auto (from 60 states on); none; state (by group state); actions (by what is possible)."
+            help="Fold states: auto (from 60 states on), none, state (by group state), or actions "
+            "(by the possible actions)."
         ),
     ] = "auto",
     fold_by: Annotated[
@@ -53,11 +54,14 @@ def command(
         bool, typer.Option("--sequence", help="Draw the messages of --trace instead: a lane for each member.")
     ] = False,
     mermaid: Annotated[
-        bool, typer.Option("--mermaid", help="Write that as Mermaid text, for an issue or a pull request.")
+        bool,
+        typer.Option(
+            "--mermaid", help="Write the sequence diagram as Mermaid text, for an issue or a pull request."
+        ),
     ] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write what is drawn as JSON, too.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the drawn graph as JSON, too.")
     ] = None,
     memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
     timeout: Annotated[
@@ -71,8 +75,8 @@ def command(
     node, with the number of states; of other specifications, states in which the same actions are possible.
     With --page every state of a large graph can be seen: an HTML file with everything in it, on which the
     steps of the trace are marked as tested. With --sequence the picture is a sequence diagram of the trace,
-    as SVG: who sends what, what is lost or late, and what each step changes; --mermaid writes the
-    sequence diagram as text, which issues and pull requests draw.
+    as SVG: the sender and receiver of each message, lost and late messages, and the changes of each step;
+    --mermaid writes the sequence diagram as text, which issues and pull requests draw.
 
     \b
     conform graph MCTour

@@ -46,8 +46,8 @@ def command(
     conform identify --target "stdio:python -m coordinator --stdio" --out build/dialect.txt
     conform identify --target broker:127.0.0.1:9092
 
-    Exit codes: 0 it was found out; 2 there is no such target, or no probe can be given to it; 11 none
-    of its answers is that of any dialect; 3 the target failed.
+    Exit codes: 0 the dialect is identified; 2 there is no such target, or no probe can be given to it; 11
+    none of its answers is an answer of any dialect; 3 the target failed.
     """
     check_json_place(json_file)
     check_json_place(out)

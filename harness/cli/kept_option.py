@@ -8,8 +8,11 @@ from typing import Annotated, TypeAlias
 import typer
 
 KeptFolder: TypeAlias = Annotated[
-    Path, typer.Option("--kept", metavar="DIR", help="Where what fails is kept; the next run tries it first.")
+    Path,
+    typer.Option(
+        "--kept", metavar="DIR", help="The folder of earlier failures, which the next run tries first."
+    ),
 ]
 NoKept: TypeAlias = Annotated[
-    bool, typer.Option("--no-kept", help="Try nothing that failed before, and keep nothing.")
+    bool, typer.Option("--no-kept", help="Try no earlier failure first, and keep no new one.")
 ]

@@ -24,9 +24,9 @@ def command(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Judge N of the mutants, drawn from the seed.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="What is drawn, and the order, follow from it.")] = 848,
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 848,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Mutants at a time (default: one a processor).")
+        int, typer.Option(min=1, help="Mutants at a time (default: one for each processor).")
     ] = os.cpu_count() or 1,
     minutes: Annotated[
         float | None, typer.Option(min=0.01, metavar="M", help="Begin no mutant after M minutes.")
@@ -45,33 +45,40 @@ def command(
         bool, typer.Option("--fast", help="The coordinator's mutants on committed traces alone.")
     ] = False,
     with_types: Annotated[
-        bool, typer.Option("--with-types", help="Ask mypy about what survives: a wrong type is no mutant.")
+        bool,
+        typer.Option(
+            "--with-types", help="Check surviving mutants with mypy: a mutant of a wrong type does not count."
+        ),
     ] = False,
     with_tests: Annotated[
-        bool, typer.Option("--with-tests", help="Run tests/coordinator on what survives the kit's checks.")
+        bool,
+        typer.Option("--with-tests", help="Run tests/coordinator on mutants that survive the kit's checks."),
     ] = False,
-    at_least: Annotated[float, typer.Option(metavar="PERCENT", help="A lower score is a failure.")] = 0.0,
+    at_least: Annotated[float, typer.Option(metavar="PERCENT", help="Fail if the score is lower.")] = 0.0,
     journal: Annotated[
-        Path, typer.Option(metavar="FILE", help="What is known of mutants; a run that ended goes on there.")
+        Path,
+        typer.Option(
+            metavar="FILE", help="The file of judged mutants; a run that was stopped goes on from it."
+        ),
     ] = Path("build/mutate/journal.jsonl"),
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
     ] = None,
 ) -> None:
-    """Change the coordinator and the specification in small ways, one at a time, and see what notices.
+    """Change the coordinator and the specification in small ways, one at a time, and see which checks notice.
 
     Mutants of the coordinator and of its members are judged by a replay of the committed traces, each
     dialect's on it, then of tours that take every step of MCTour (--tour names others), then by simulations:
     schedules of one client, and whole groups. Mutants of the specification are judged by the golden scenarios
     and the corpus, which must give the very states that they give without it, and by the small models
     (--states bounds them) of which a definition has changed in their dialect: properties must hold, and
-    figures be as in the manifest; how many are noticed by a figure alone is told apart. The first check that
+    figures be as in the manifest; mutants that a figure alone notices are counted apart. The first check that
     notices ends a mutant. A mutant that takes ten times as long as the original counts as killed; mutants
-    that do not load or parse are counted apart. Those that survive are listed;
-    tests/mutants/equivalent.toml argues which of them change nothing.
+    that do not load or parse are counted apart. Those that survive are listed; tests/mutants/equivalent.toml
+    argues which of them change nothing.
 
-    With --minutes those that are judged are a sample, drawn from the seed. A run that was stopped goes on
-    where it was, as long as nothing changed that its results depend on.
+    With --minutes a sample is judged, which is drawn from the seed. A run that was stopped goes on where it
+    was, unless a source of its results has changed.
 
     \b
     conform mutate --only coordinator/consumer/reconcile.py

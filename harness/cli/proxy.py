@@ -27,13 +27,18 @@ _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]\s]+):(?P<port>\d{1,5}
 def command(
     upstream: Annotated[str, typer.Option(metavar="HOST:PORT", help="The broker.")],
     record: Annotated[
-        Path, typer.Option(metavar="FILE", help="Write down what both ends said, for conform validate.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Write the requests of clients and the answers of the broker to this log, for "
+            "conform validate.",
+        ),
     ],
     listen: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Where a client connects (default: 127.0.0.1:9192); once for each process of a client.",
+            help="Address for a client (default: 127.0.0.1:9192); one for each process of a client.",
         ),
     ] = None,
     faults: Annotated[
@@ -43,10 +48,12 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Inject the faults of this file, or of a record with faults."),
     ] = None,
-    dialect: Annotated[str, typer.Option(help="What the broker speaks, for the record.")] = "kafka-4.2",
-    connections: Annotated[int, typer.Option(min=1, metavar="N", help="At most so many at a time.")] = 1000,
+    dialect: Annotated[str, typer.Option(help="The dialect of the broker, for the record.")] = "kafka-4.2",
+    connections: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The most connections at a time.")
+    ] = 1000,
 ) -> None:
-    """Stand between clients and a broker, and write down what they say about groups.
+    """Stand between clients and a broker, and record the requests and answers of groups.
 
     Every frame is passed on. Requests of groups and their answers go to the record, a log that `conform
     validate` judges; beside each heartbeat stands the group as the broker describes it. Topics and groups

@@ -34,7 +34,8 @@ def command(
         list[Path] | None,
         typer.Argument(
             metavar="TRACE|DIR...",
-            help="ITF traces, or folders that have some (*.itf.json); by default those of its dialect.",
+            help="ITF traces, or folders of traces (*.itf.json); by default the traces of the "
+            "target's dialect.",
         ),
     ] = None,
     target: Annotated[
@@ -49,7 +50,7 @@ def command(
         typer.Option(
             parser=named,
             metavar=METAVAR,
-            help="What the target speaks; by default what all the traces are of.",
+            help="The dialect of the target; by default the dialect of all the traces.",
         ),
     ] = None,
     json_file: Annotated[
@@ -70,21 +71,24 @@ def command(
     wait: Annotated[
         float,
         typer.Option(
-            min=0, metavar="SECONDS", help="Wait so long in all for timers of a live broker to run out."
+            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
         ),
     ] = 0,
     record: Annotated[
         Path | None,
-        typer.Option(metavar="LOG", help="Write down what it was told and answered, for conform validate."),
+        typer.Option(
+            metavar="LOG",
+            help="Write the requests to the target and its answers to this log, for conform validate.",
+        ),
     ] = None,
 ) -> None:
     """Replay traces step by step on an implementation and compare everything after each step.
 
     Response, group, every member, armed timers, written records and the use of the target assignment are
-    compared with what the states of the trace say. After a difference the implementation is put into the
-    state of the trace, so that later steps are judged by themselves. A counterexample of a checker is a
-    trace like any other. A state that the implementation did not load, by its own description, is no
-    difference: its adapter is to blame, what follows is not judged, and the exit code is 3.
+    compared with the states of the trace. After a difference the implementation is put into the state of the
+    trace, so that later steps are judged by themselves. A counterexample of a checker is a trace like any
+    other. A state that the implementation did not load, by its own description, is no difference: the adapter
+    is at fault, the steps that follow are not judged, and the exit code is 3.
 
     Without traces the dialect of the target is identified, as by conform identify, and printed; the traces of
     that dialect are replayed.
@@ -96,14 +100,14 @@ def command(
     Where the implementation fails in the middle, or the replay is stopped (Ctrl-C), the verdicts until
     then are printed.
 
-    An implementation that can do less is judged as far as it goes; what is left out is counted by reason.
-    A waiver that covers nothing or has expired is a failure.
+    An implementation that lacks operations is judged as far as possible; steps that are left out are counted
+    by reason. A waiver that covers nothing or has expired is a failure.
 
     With --wait the sessions and rebalance time-outs of a live broker that run out in a trace are made short
     and waited for. Steps for which the seconds do not suffice are counted as not judged.
 
-    With --jobs the result is the same, whatever N is. All processes would share one broker, so a broker takes
-    no --jobs.
+    With --jobs the result is the same for each N. All processes would share one broker, so a broker takes no
+    --jobs.
 
     Traces of KIP-848's text are for every implementation, traces of another dialect for an implementation
     that speaks it.

@@ -39,17 +39,18 @@ def command(
 ) -> None:
     """Write one self-contained page from the results of the other verbs, and give the verdict.
 
-    Read are DIR/results/check*.json, replay*.json, exhaust*.json and generate*.json (what --json of those
-    verbs writes; what follows the verb in a file's name is the source of its traces) and DIR/graphs/*.svg; if
-    they are there, graph*.json, simulate*.json, client*.json, mutate*.json, diff*.json, bench*.json and
+    Read are DIR/results/check*.json, replay*.json, exhaust*.json and generate*.json (which --json of those
+    verbs writes; in a file's name the source of the traces follows the verb) and DIR/graphs/*.svg; if they
+    are there, graph*.json, simulate*.json, client*.json, mutate*.json, diff*.json, bench*.json and
     measured*.json, too, and DIR/mutants.json. For a model of the manifest that was not checked, and for the
-    kit's own client (`conform client reference`), the recorded evidence counts.
-    The output names the results that are missing.
+    kit's own client (`conform client reference`), the recorded evidence counts. The output names the results
+    that are missing.
 
     On the page each finding has a page of its own: the requirement, the shortest trace step by step beside
-    its sequence diagram, what each step changes, and the command that shows it again. Requirements say who
-    cites them in specification, coordinator and tests, and how many steps and traces exercise them. Beside
-    the page is specification.html, with the recorded coverage of the specification (`conform coverage`).
+    its sequence diagram, what each step changes, and the command that shows it again. Each requirement has
+    the places that cite it in specification, coordinator and tests, and the number of steps and traces that
+    exercise it. Beside the page is specification.html, with the recorded coverage of the specification
+    (`conform coverage`).
 
     \b
     conform report --results build --summary

@@ -41,13 +41,13 @@ from harness.scenario.scripts.model import PlayedScript
 def command(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE|DIR...", help="Scenarios (*.yaml), or folders that have some."),
+        typer.Argument(metavar="FILE|DIR...", help="Scenarios (*.yaml), or folders of scenarios."),
     ] = None,
     target: Annotated[
         str | None, typer.Option(help="Replay them, too: on python, or stdio:COMMAND (the line protocol).")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(parser=named, metavar=METAVAR, help="What the target speaks.")
+        str, typer.Option(parser=named, metavar=METAVAR, help="The dialect of the target.")
     ] = "kip-848",
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write the states that the specification gives into the files.")
@@ -66,11 +66,10 @@ def command(
 ) -> None:
     """Check that scenarios are behaviours of the specification, state by state as they are written.
 
-    A scenario is a script with the transcript that is expected of it, and the errata of the document that it
-    is from: each state that the document prints wrongly must be rejected. TLC plays all of them,
-    those of each kind of group in one run.
-    The behaviour is kept beside the file (basic.itf.json for basic.yaml), so that it can be replayed without
-    TLC: `conform replay traces/golden/basic.yaml`.
+    A scenario is a script with its expected transcript, and with the errata of its document: each state that
+    the document prints wrongly must be rejected. TLC plays all of them, those of each kind of group in one
+    run. The behaviour is kept beside the file (basic.itf.json for basic.yaml), so that it can be replayed
+    without TLC: `conform replay traces/golden/basic.yaml`.
 
     --rewrite replaces the states that are missing or differ, and the behaviours, and touches nothing else;
     a diff shows what changed. Without it nothing is written.

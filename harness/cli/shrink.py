@@ -34,20 +34,23 @@ def command(
     dialect: Annotated[
         str | None,
         typer.Option(
-            parser=named, metavar=METAVAR, help="What the target speaks; by default what the trace is of."
+            parser=named,
+            metavar=METAVAR,
+            help="The dialect of the target; by default the dialect of the trace.",
         ),
     ] = None,
     signature: Annotated[
         str,
         typer.Option(
             metavar="TEXT",
-            help="Which difference, if not the root of the first step that fails (replay --json has them).",
+            help="The difference to keep, if not the root of the first step that fails (replay "
+            "--json has the signatures).",
         ),
     ] = "",
     wait: Annotated[
         float,
         typer.Option(
-            min=0, metavar="SECONDS", help="Wait so long in all for timers of a live broker to run out."
+            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
         ),
     ] = 0,
     out: Annotated[
@@ -65,15 +68,15 @@ def command(
         float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
     ] = None,
 ) -> None:
-    """Leave out of a trace what its failure does not need.
+    """Remove the steps of a trace that its failure does not need.
 
     The steps up to the first that fails are done again without some of them, on the specification, which
-    says what is expected then, and on the implementation, which must differ in the same way: in the root of
-    its differences that conform replay names, so that what is left shows the same defect. Member epochs,
-    reported partitions and targets that depend on a step that was left out follow. The result is a behaviour
-    of the specification from the same beginning: no step and no pair of steps can be left out of it, and no
-    request can say less. It is written as a trace for `conform replay` and, where it is of KIP-848's text,
-    as a scenario.
+    gives the expected values then, and on the implementation, which must differ in the same way: in the root
+    of its differences that conform replay names, so that the remaining steps show the same defect. Member
+    epochs, reported partitions and targets that depend on a step that was left out follow. The result is a
+    behaviour of the specification from the same beginning: no step and no pair of steps can be left out of
+    it, and no field of a request can be left out. It is written as a trace for `conform replay` and, where it
+    is of KIP-848's text, as a scenario.
 
     A trace of a classic, share or Connect group, of a group that migrates, or of members that compute, is
     done again by the model that its #meta names, in which a request may carry another epoch or generation. A

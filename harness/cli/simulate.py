@@ -17,22 +17,23 @@ from harness.simulate.stage import stage_of, stages
 
 
 def command(
-    seed: Annotated[int, typer.Option(help="What is drawn follows from it alone.")] = 848,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 848,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="So many seeds, from --seed on, by Spark.")
+        int, typer.Option(min=1, metavar="N", help="The number of seeds, from --seed on, which Spark runs.")
     ] = 1,
     events: Annotated[int, typer.Option(min=1, metavar="N", help="Events of each seed.")] = 5_000,
     kind: Annotated[
         str, typer.Option(metavar="KIND", help=f"Kind of the groups: {', '.join(sorted(stages()))}.")
     ] = SimulationOptions().kind,
     schedule: Annotated[
-        Path | None, typer.Option("--replay", metavar="FILE", help="Do this schedule again, instead.")
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Run this schedule instead of a random one."),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option(
             metavar="LOG",
-            help="Write down what the coordinator was told and answered, for conform validate.",
+            help="Write the requests to the coordinator and its answers to this log, for conform validate.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
@@ -43,9 +44,11 @@ def command(
     ] = None,
     without: Annotated[
         list[Assumption] | None,
-        typer.Option(help="Take away what the protocol relies on: then a violation must be found."),
+        typer.Option(help="Take away an assumption of the protocol: then a violation must be found."),
     ] = None,
-    master: Annotated[str, typer.Option(help="Spark's: local[2], spark://HOST:7077, yarn …")] = "local[*]",
+    master: Annotated[
+        str, typer.Option(help="Spark's master: local[2], spark://HOST:7077, yarn …")
+    ] = "local[*]",
     conf: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A setting of Spark, as of spark-submit; repeatable."),
@@ -53,7 +56,8 @@ def command(
     package: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What a cluster's workers run: build/conform.pex of `make package`."
+            metavar="FILE",
+            help="The package that a cluster's workers run: build/conform.pex of `make package`.",
         ),
     ] = None,
     spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
@@ -65,11 +69,11 @@ def command(
     Consumers, with their clocks, and the coordinator are one simulation of discrete events. Messages are
     lost, late, doubled and reordered; consumers crash, leave, come back, unsubscribe, stall and are cut off,
     and their callbacks fail; the coordinator fails over; topics come, grow, go and are made anew; members of
-    some groups compute the target themselves. After every event the invariants are checked of what it touched
-    (R7 in both views, E1 to E4, R1, R2, R5, R6, A4 to A7, H2, H5, H8, O2 to O4, K1 to K4, S1, P2), and at the
-    end of a seed the faults stop and every group must converge (R8). A schedule that fails is shrunk to the
-    shortest one. --without takes an assumption away: r9, the network that drops what a process gave up on, or
-    exemption, by which a zombie may still own what is another's.
+    some groups compute the target themselves. After every event the invariants of the touched members are
+    checked (R7 in both views, E1 to E4, R1, R2, R5, R6, A4 to A7, H2, H5, H8, O2 to O4, K1 to K4, S1, P2),
+    and at the end of a seed the faults stop and every group must converge (R8). A schedule that fails is
+    shrunk to the shortest one. --without takes an assumption away: r9, that the network drops a request which
+    its process gave up, or exemption, that a zombie may still own another member's partitions.
 
     With --kind classic the members are those of the classic protocol, eager and cooperative ones, dynamic and
     static ones, with their barriers, leaders and generations (C1 to C6, H8, O2, S1).

@@ -30,21 +30,21 @@ SHOWN = 3
 def command(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Operations with their answers, as JSON lines.")],
     group: Annotated[
-        str | None, typer.Option(help="Which group (default: the first that a request names).")
+        str | None, typer.Option(help="The group (default: the first that a request names).")
     ] = None,
     dialect: Annotated[
         str | None,
         typer.Option(
             parser=named,
             metavar=METAVAR,
-            help="What the target spoke (default: what the log says, or kip-848).",
+            help="The dialect of the target (default: the dialect of the log, or kip-848).",
         ),
     ] = None,
     side: Annotated[
         Side | None,
         typer.Option(
-            help="Who is judged: the coordinator's answers, the clients' requests, or both (default: both "
-            "for a record of conform proxy, else the coordinator)."
+            help="The side that is judged: the coordinator's answers, the clients' requests, or "
+            "both (default: both for a record of conform proxy, else the coordinator)."
         ),
     ] = None,
     out: Annotated[
@@ -59,16 +59,16 @@ def command(
         float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
     ] = None,
 ) -> None:
-    """Is what an implementation did, and answered, a behaviour of the specification?
+    """Tell if a recorded run of an implementation is a behaviour of the specification.
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
     `conform replay` and `conform simulate` writes one, and any program can. Fields that an answer leaves out
     are not compared. The log, of a consumer, classic, Connect or share group or of a group that migrates, is
     rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where a line does not
-    fit, the output shows the longest prefix that fits, and what the specification has instead.
+    fit, the output shows the longest prefix that fits, and the steps that the specification has instead.
 
-    A record of `conform proxy` has both ends: its clients are judged, too, by spec/RecordedClient.tla. For
-    a request that no member may send, the output says the rule, its requirement and what was possible.
+    A record of `conform proxy` has both ends: its clients are judged, too, by spec/RecordedClient.tla. For a
+    request that no member may send, the output names the rule, its requirement and the possible requests.
 
     \b
     {"op":"request","api":"ConsumerGroupHeartbeat","body":{...},"answer":{"body":{...},"group":{...}}}
@@ -78,7 +78,7 @@ def command(
     conform replay traces/golden/basic.itf.json --record build/basic.jsonl
     conform validate build/basic.jsonl
 
-    Exit codes: 0 a behaviour; 11 it is none; 2 no log, or nothing in it to judge; 3 TLC failed.
+    Exit codes: 0 a behaviour; 11 not a behaviour; 2 no log, or nothing in it to judge; 3 TLC failed.
     """
     check_json_place(json_file)
     if out:

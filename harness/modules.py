@@ -18,7 +18,8 @@ _VARIABLES = re.compile(r"\bVARIABLES?\s+(\w+(?:\s*,\s*\w+)*)")
 
 
 def strip_comments(text: str) -> str:
-    """Return TLA+ text (or a TLC configuration) without comments, which may be nested; strings are kept."""
+    """Return TLA+ text (or a TLC configuration) without comments, which may be nested. Strings and the ends
+    of lines are kept."""
     kept: list[str] = []
     depth = end = 0
     for match in _NOISE.finditer(text):
@@ -27,6 +28,8 @@ def strip_comments(text: str) -> str:
             kept.append(text[end : match.start()])
             if token[0] == '"':
                 kept.append(token)
+        else:
+            kept.append("\n" * text.count("\n", end, match.start()))
         if token == "(*":
             depth += 1
         elif token == "*)":

@@ -1,7 +1,8 @@
 """Recorded coverage: `Coverage.json` beside the evidence of the models.
 
-The record has each definition with arms, by its text: an edited definition, also with an edited comment,
-counts as not measured until `conform coverage --record-evidence` measures the definition anew.
+The record has each definition with arms, by its text: an edited definition counts as not measured until
+`conform coverage --record-evidence` measures the definition anew. Comments do not count, but the lines of a
+definition do, since the record has the places of its arms.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def write_record(path: Path, reached: Reached, specification: Path) -> None:
     numbers = {name: number for number, name in enumerate([*reached.models, *reached.begun])}
     modules: dict[str, dict[str, Any]] = {}
     for extent in sorted(reached.extents):
-        lines = read_text(specification / f"{extent.module}.tla", "The module").splitlines()
+        lines = _lines(specification / f"{extent.module}.tla")
         modules.setdefault(extent.module, {})[extent.name] = {
             "text": _hash(lines[extent.first - 1 : extent.last]),
             "lines": extent.last - extent.first + 1,
@@ -86,8 +87,7 @@ def read_record(path: Path, specification: Path) -> Recorded:
         ran = [*reached.models, *reached.begun]
         changed = []
         for module, definitions in data["modules"].items():
-            file = specification / f"{module}.tla"
-            lines = read_text(file, "The module").splitlines() if file.is_file() else []
+            lines = _lines(specification / f"{module}.tla")
             for name, recorded in definitions.items():
                 first = _find(lines, name, recorded["lines"], recorded["text"])
                 if first is None:
@@ -131,8 +131,14 @@ def _find(lines: Sequence[str], name: str, length: int, text: str) -> int | None
 
 def _code(module: Path) -> str:
     """The hash of a module without comments and layout; "" where there is none."""
-    text = strip_comments(read_text(module, "The module")) if module.is_file() else ""
+    text = " ".join(_lines(module))
     return _hash(text.split()) if text else ""
+
+
+def _lines(module: Path) -> list[str]:
+    """The lines of a module without comments; none where there is no module."""
+    text = strip_comments(read_text(module, "The module")) if module.is_file() else ""
+    return [line.rstrip() for line in text.splitlines()]
 
 
 def _hash(lines: Sequence[str]) -> str:

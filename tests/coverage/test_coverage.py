@@ -218,6 +218,9 @@ def test_a_record_that_was_stopped_goes_on(
     parts = copy / "SmallParts.tla"
     parts.write_text(parts.read_text().replace("Unused(name)", "\\* not used\nUnused(name)"))
     assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
+    parts.write_text(parts.read_text().replace('name = "c"', 'name = "c"  \\* not used'))
+    assert not read_record(copy / "evidence" / "Coverage.json", copy).changed
+    assert CliRunner().invoke(app, ["coverage", "--record-evidence", *options]).exit_code == 0
     assert ran == ["Again"], "a comment costs nothing"
     module = copy / "Small.tla"
     module.write_text(module.read_text().replace("count = 7", "count = 8"))

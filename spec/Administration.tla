@@ -1,17 +1,17 @@
 --------------------------- MODULE Administration ---------------------------
 (***************************************************************************)
-(* Requests of an administrator about a group (D1): to list it by state and*)
-(* type, to delete it, to have configurations of its own.                  *)
+(* Requests of an administrator about a group (D1): listing it by state    *)
+(* and type, deleting it, and giving it configurations of its own.         *)
 (*                                                                         *)
 (* KIP-848 has no DeleteGroups; its errors are Kafka's.  A group that has  *)
 (* committed offsets and nothing else, Kafka's simple group, is listed and *)
 (* can be deleted like any other.                                          *)
 (*                                                                         *)
-(* Configurations are the cluster's: they may be there before the group,   *)
-(* and nothing that happens to the group changes them.                     *)
+(* Configurations belong to the cluster: they may exist before the group,  *)
+(* and no event of the group changes them.                                 *)
 (*                                                                         *)
 (* Left out: several groups in one request (each is judged alone), rights  *)
-(* (D5), and what is a matter of the wire: null and doubled names.         *)
+(* (D5), and details of the wire: null and repeated names.                 *)
 (***************************************************************************)
 EXTENDS OpenOffsets
 
@@ -62,8 +62,9 @@ ListedAs(g, committed) ==
   ELSE IF HasOffsets(committed) THEN {<<"Empty", "classic">>}
   ELSE {}
 
-\* An empty filter lets everything pass.  A word means a state or a type,
-\* whatever its case; one that means none lets nothing pass, and is no error.
+\* An empty filter lets every group pass.  A word of a filter names a state or
+\* a type, in any case; a word that names neither lets no group pass, and is no
+\* error.
 \* @type: (Set(Str), Str -> Str, Str) => Bool;
 Passes(filter, words, value) == filter = {} \/ \E word \in filter : words[word] = value
 

@@ -1,20 +1,20 @@
 ------------------------------ MODULE Admission -----------------------------
 (***************************************************************************)
-(* The checks before a request itself (H5, D5): may this client do it, and *)
-(* is this the group's coordinator, loaded and available?                  *)
+(* The checks before a request itself (H5, D5): may this client send the   *)
+(* request, and is this the group's coordinator, loaded and available?     *)
 (*                                                                         *)
-(* Rights come first, then the state of the coordinator, then what the     *)
-(* request says: who is refused here learns nothing of the group, and      *)
-(* changes nothing.                                                        *)
+(* Rights come first, then the state of the coordinator, then the content  *)
+(* of the request: a client that is refused here learns nothing about the  *)
+(* group, and changes nothing.                                             *)
 (*                                                                         *)
-(* A coordinator that is not active lets no timer run out, and notices no  *)
+(* A coordinator that is not active lets no timer expire, and notices no   *)
 (* change of topics.  When active again it is a new coordinator that loads *)
 (* the log (P2).                                                           *)
 (*                                                                         *)
 (* An administrator (D1) is a client like others, with one difference: a   *)
-(* list of groups names no group, so that who may not DESCRIBE any gets an *)
-(* empty list, and so does who asks a coordinator whose groups have moved  *)
-(* away.  Both are no errors.                                              *)
+(* request to list groups names no group. A client without the right to    *)
+(* DESCRIBE any group gets an empty list, and so does a client of a        *)
+(* coordinator whose groups have moved away.  Neither is an error.         *)
 (*                                                                         *)
 (* Left out: clients with different rights (denied operations are denied   *)
 (* to all), rights on groups of other names, descriptions, configurations  *)
@@ -59,12 +59,12 @@ ListError(a) == IF a.state \in {Active, "moved"} THEN "NONE" ELSE StateErrors[a.
 \* @type: ($admission, $group, $partition -> Int) => Set(<<Str, Str>>);
 ListedTo(a, g, committed) == IF Admits(a, "DESCRIBE") THEN ListedAs(g, committed) ELSE {}
 
-\* The step of an administrator who is told nothing of the groups.
+\* The step of an administrator whose list of groups is empty.
 \* @type: (Str, Str) => $step;
 RefusedAdminStep(action, error) == [AdminStep(action, error) EXCEPT !.branch = "not-admitted"]
 
-\* The step of a heartbeat of `m` that is refused.  A client that may not, or
-\* that asks another coordinator, is told nothing else (H9).
+\* The step of a heartbeat of `m` that is refused.  A client without the right,
+\* or of another coordinator, gets no other field of the answer (H9).
 \* @type: ($group, Str, $request, Str) => $step;
 RefusedHeartbeat(g, m, request, error) ==
   [NoStep EXCEPT !.action = ActionOf(g, m, request),

@@ -2,28 +2,30 @@
 (***************************************************************************)
 (* The coordinator of classic groups (Kafka Client-side Assignment         *)
 (* Proposal) as functions on the state of one group: JoinGroup collects    *)
-(* members behind a barrier, the leader's SyncGroup gives each what it is  *)
-(* assigned, Heartbeat says when to rejoin.                                *)
+(* members behind a barrier, the leader's SyncGroup gives each member its  *)
+(* assignment, and Heartbeat tells members when to rejoin.                 *)
 (*                                                                         *)
-(* Every step is a function: no rule leaves a choice.  Where Kafka's answer*)
-(* depends on the order of a hash table, the first member id decides.      *)
+(* Every step is a function: no rule leaves a choice.  Where Kafka's       *)
+(* answer depends on the order of a hash table, the first member id        *)
+(* decides.                                                                *)
 (*                                                                         *)
-(* GenerationRecorded is asked for by the proposal and not done by Kafka: a*)
+(* The proposal asks for GenerationRecorded, and Kafka does not do it: a   *)
 (* generation is in the log as soon as the barrier opens, so that a new    *)
 (* coordinator can go on with its SyncGroup (C2).  For that reason, as the *)
 (* leader may synchronise while others still try to join, a JoinGroup of   *)
 (* any member aborts a synchronization that has not ended.  A member that  *)
-(* joins after the end is told the generation: nobody waits, and the       *)
-(* members need not be disturbed.                                          *)
+(* joins after the end gets the generation in its answer: no member waits, *)
+(* and the members need not rejoin.                                        *)
 (*                                                                         *)
-(* Decided otherwise than in Kafka, as its answer there is an accident:    *)
-(* a request that a later one of its member replaces is answered at once;  *)
-(* so is a SyncGroup of a member that is removed; a join that is refused   *)
-(* makes no group; a pending id that leaves forces no rebalance; nothing   *)
-(* but time ends the initial delay.                                        *)
+(* Decided otherwise than in Kafka, where the answer is an accident of the *)
+(* code: a request that a later request of its member replaces is answered *)
+(* at once; so is a SyncGroup of a member that is removed; a join that is  *)
+(* refused creates no group; a pending id that leaves forces no rebalance; *)
+(* only time ends the initial delay.                                       *)
 (*                                                                         *)
-(* Left out: the largest size of a group; JoinGroup before version 4, which*)
-(* adds members without the known-member step.  Time-outs are untimed.     *)
+(* Left out: the maximum size of a group; JoinGroup before version 4,      *)
+(* which adds members without the known-member step.  Time-outs are        *)
+(* untimed.                                                                *)
 (***************************************************************************)
 EXTENDS ClassicGroups
 
@@ -51,7 +53,7 @@ WithLeader(g) ==
 Without(g, gone) ==
   WithLeader([g EXCEPT !.members = [m \in MemberIds |-> IF m \in gone THEN NoClassicMember ELSE g.members[m]]])
 
-\* C1, E5: nobody is left; the generation of no members is in the log.
+\* C1, E5: no member is left; the generation without members is in the log.
 \* @type: ($classicGroup) => $classicGroup;
 BecomeEmpty(g) ==
   Save([g EXCEPT !.state = "Empty", !.generation = g.generation + 1, !.protocol = "", !.leader = None,
@@ -88,8 +90,8 @@ CompleteJoin(o) ==
 MaybeComplete(o) ==
   IF o.group.state = "PreparingRebalance" /\ ~o.group.initial /\ AllJoined(o.group) THEN CompleteJoin(o) ELSE o
 
-\* C1: everyone must rejoin; who waits for an assignment is told at once.  The
-\* first rebalance of a group waits for more members.
+\* C1: all members must rejoin; a member that waits for its assignment is told
+\* so at once.  The first rebalance of a group waits for more members.
 \* @type: ($outcome) => $outcome;
 Prepare(o) ==
   LET g == o.group
@@ -112,7 +114,7 @@ Rebalance(o) == IF o.group.state = "PreparingRebalance" THEN MaybeComplete(o) EL
 RemoveClassic(g, m) ==
   Rebalance([group |-> Without(g, {m}), answers |-> Unanswered(g, m, None, "UNKNOWN_MEMBER_ID")])
 
-\* A pending id is no more: the barrier need not wait for it.
+\* A pending id is removed: the barrier need not wait for it.
 \* @type: ($classicGroup, Str) => $outcome;
 RemovePending(g, m) == MaybeComplete([group |-> Without(g, {m}), answers |-> {}])
 
@@ -126,7 +128,7 @@ ClassicHandled(action, branch, m, request, response, o) ==
    step |-> [NoClassicStep EXCEPT !.action = action, !.branch = branch, !.member = m, !.request = request,
                                   !.response = response, !.completed = o.answers]]
 
-\* Nothing changes.
+\* A step that changes nothing.
 \* @type: ($classicGroup) => $outcome;
 Same(g) == [group |-> g, answers |-> {}]
 
@@ -157,8 +159,8 @@ AddMember(g, m, request) ==
                          !.newMember = g.initial]
   IN Rebalance([group |-> added, answers |-> {}])
 
-\* S1: a process with the instance id of a member takes its place: whoever
-\* waited under the old member id is fenced.
+\* S1: a process with the instance id of a member takes its place: a request
+\* that waits under the old member id is fenced.
 \* @type: ($classicGroup, Str, Str, $classicRequest) => $classicGroup;
 Replaced(g, n, m, request) ==
   [g EXCEPT !.members = [k \in MemberIds |->
@@ -166,8 +168,8 @@ Replaced(g, n, m, request) ==
               ELSE IF k = n THEN NoClassicMember ELSE g.members[k]],
             !.leader = IF g.leader = n THEN m ELSE g.leader]
 
-\* S1: in a group that is Stable, and goes on with its protocol, nobody is
-\* disturbed; a leader that returns is told to assign nothing.
+\* S1: in a Stable group that goes on with its protocol, no other member has to
+\* rejoin; a leader that returns is told to skip the assignment.
 \* @type: ($classicGroup, Str, Str, $classicRequest) => $handled;
 ReplaceStatic(g, n, m, request) ==
   LET fenced == Unanswered(g, n, n, "FENCED_INSTANCE_ID")
@@ -182,10 +184,10 @@ ReplaceStatic(g, n, m, request) ==
 OffersTheSame(member, request) ==
   member.protocols = request.protocols /\ member.subscription = request.subscription
 
-\* C1: a member joins again.  While the group is synchronised that aborts it (C2,
-\* failure 2).  Then one that lost the answer is told of the generation that there
-\* is; the leader forces a rebalance (the topics may have changed, C2), and so
-\* does a member that says something else.
+\* C1: a member joins again.  During a synchronization that aborts the
+\* synchronization (C2, failure 2).  After it, a member that lost the answer
+\* gets the current generation; the leader forces a rebalance (the topics may
+\* have changed, C2), and so does a member whose protocols changed.
 \* @type: ($classicGroup, Str, $classicRequest) => $handled;
 RejoinClassic(g, m, request) ==
   LET member == g.members[m]
@@ -233,7 +235,8 @@ SyncError(g, request) ==
   THEN "INCONSISTENT_GROUP_PROTOCOL"
   ELSE IF g.state = "PreparingRebalance" THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
 
-\* C1: the leader's assignment is in the log, and everyone who waits gets its part.
+\* C1: the leader's assignment is in the log, and each member that waits gets
+\* its part.
 \* @type: ($classicGroup, $classicRequest) => $outcome;
 Synchronise(g, request) ==
   LET syncing == {m \in InGroup(g) : g.members[m].syncing}
@@ -262,7 +265,7 @@ SyncGroup(g, request) ==
      ELSE IF m = g.leader THEN [now EXCEPT !.step.completed = @ \cup superseded]
      ELSE ClassicHandled("SyncGroup", "wait", m, request, NoClassicResponse, [group |-> waits, answers |-> superseded])
 
-\* C1: a heartbeat is told to go on, or to rejoin.
+\* C1: the answer to a heartbeat is to go on, or to rejoin.
 \* @type: ($classicGroup, $classicRequest) => $handled;
 ClassicHeartbeat(g, request) ==
   LET error == GenerationError(g, request)
@@ -307,8 +310,9 @@ ExpireJoin(g) ==
 ExpireSync(g) ==
   ClassicEvent("SyncTimeout", None, Prepare(Same(Without(g, OwingSync(g)))))
 
-\* O2: the error of a commit; "" for the member and generation of who is none,
-\* who may have an instance id: a consumer that assigns itself partitions.
+\* O2: the error of a commit.  A consumer that is no member and assigns itself
+\* partitions sends no member id and a generation below 0; it may have an
+\* instance id.
 \* @type: ($classicGroup, $classicRequest) => Str;
 ClassicCommitError(g, request) ==
   IF request.generation < 0 /\ request.member = None
@@ -321,8 +325,8 @@ ClassicCommitError(g, request) ==
 (* Fail-over (C2, P2)                                                      *)
 (***************************************************************************)
 
-\* Has the generation of a record its assignment?  A leader that gives nobody
-\* anything is taken for one that has not synchronised yet.
+\* Does the record of a generation have its assignment?  A leader that assigns
+\* nothing to all members counts as a leader that has not synchronised yet.
 \* @type: ($saved) => Bool;
 Synchronised(s) == ~GenerationRecorded \/ \E m \in MemberIds : s.members[m].assignment # {}
 

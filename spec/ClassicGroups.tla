@@ -1,7 +1,7 @@
 ---------------------------- MODULE ClassicGroups ---------------------------
 (***************************************************************************)
-(* Operators that read a classic group, and the responses that are made of *)
-(* it: ClassicCoordinator and the modules around it share these.           *)
+(* Operators that read a classic group, and the responses that are made    *)
+(* from it: ClassicCoordinator and the modules around it share these.      *)
 (***************************************************************************)
 EXTENDS ClassicTypes, FiniteSets, Sequences
 
@@ -16,7 +16,7 @@ CONSTANTS
   \* @type: Set($partition);
   Partitions,
   \* Is a generation in the log before it is synchronised, and does a JoinGroup
-  \* abort that (C2)?
+  \* abort the synchronization (C2)?
   \* @type: Bool;
   GenerationRecorded,
   \* How often the initial delay may be prolonged: as often as it fits into
@@ -58,8 +58,8 @@ PendingIds(g) == {m \in MemberIds : g.members[m].place = "pending"}
 \* @type: ($classicGroup) => Set(Str);
 Joining(g) == {m \in InGroup(g) : g.members[m].joining}
 
-\* C1: is everyone behind the barrier?  Where no member is left it need not wait
-\* for ids that were made.
+\* C1: are all members behind the barrier?  Where no member is left the barrier
+\* need not wait for pending ids.
 \* @type: ($classicGroup) => Bool;
 AllJoined(g) == InGroup(g) = Joining(g) /\ (PendingIds(g) = {} \/ InGroup(g) = {})
 
@@ -71,7 +71,7 @@ FirstMember(members) == CHOOSE m \in members : \A n \in members : MemberRank[m] 
 InstanceHolder(g, instance) ==
   {m \in InGroup(g) : instance # {} /\ g.members[m].instance = TextOr(instance, None)}
 
-\* C1: may who says it is `m`, perhaps with an instance id, be it?
+\* C1: may the sender of a request be `m`, perhaps with an instance id?
 \* @type: ($classicGroup, Str, Set(Str)) => Str;
 IdentityError(g, m, instance) ==
   LET holder == InstanceHolder(g, instance) IN
@@ -85,8 +85,8 @@ Candidates(g) ==
   {p \in UNION {{g.members[m].protocols[i] : i \in DOMAIN g.members[m].protocols} : m \in InGroup(g)} :
      \A m \in InGroup(g) : \E i \in DOMAIN g.members[m].protocols : g.members[m].protocols[i] = p}
 
-\* C1: each member votes for the first of its protocols that all support; of
-\* those with most votes the one that the leader prefers.
+\* C1: each member votes for the first of its protocols that all members
+\* support; of the protocols with most votes the leader's preference decides.
 \* @type: ($classicGroup) => Str;
 SelectProtocol(g) ==
   LET candidates == Candidates(g)
@@ -104,8 +104,8 @@ Supports(g, request) ==
        /\ \/ InGroup(g) = {}
           \/ \E i \in DOMAIN request.protocols : request.protocols[i] \in Candidates(g)
 
-\* H8: the session of a member whose request waits does not run out, but for
-\* one that never was in a generation: its client may be gone (C1).
+\* H8: the session of a member whose request waits does not expire, unless the
+\* member never was in a generation: its client may have gone (C1).
 \* @type: ($classicGroup, Str) => Bool;
 ClassicSessionArmed(g, m) ==
   LET member == g.members[m] IN
@@ -133,7 +133,8 @@ MemberListFor(g, m) ==
   ELSE {[member |-> n, instance |-> g.members[n].instance, subscription |-> g.members[n].subscription] :
           n \in InGroup(g)}
 
-\* C1: the generation as a member is told of it; the leader hears of all members.
+\* C1: the generation in the answer to a member; the leader gets the list of
+\* all members.
 \* @type: ($classicGroup, Str, Bool) => $classicResponse;
 JoinResponse(g, m, skip) ==
   [api |-> "JoinGroup", error |-> "NONE", member |-> m, generation |-> g.generation, type |-> g.type,

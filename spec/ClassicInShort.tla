@@ -42,7 +42,8 @@ Converted == Full!Upgraded(group, topics).group
 \* M1: may it be converted?
 Convertible == ClassicExists(group) /\ Full!UpgradeError(group) = "NONE"
 
-\* M1, R7: nobody gets what a member owns, whenever its group is converted.
+\* M1, R7: no other member gets a partition that a member owns, whenever its
+\* group is converted.
 OwnedIsBroughtAlong ==
   Convertible =>
     \A m \in InGroup(group) :

@@ -6,8 +6,8 @@
 (***************************************************************************)
 EXTENDS ClassicCoordinator
 
-\* Types and canonical form: what is not in the group has no state, and what no
-\* state of the group needs has none either.
+\* Types and canonical form: a member that is not in the group has no state,
+\* and a variable that no state of the group needs is empty, too.
 \* @type: ($classicGroup) => Bool;
 ClassicTypeOK(g) ==
   /\ g.state \in {"Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
@@ -22,7 +22,7 @@ ClassicTypeOK(g) ==
        /\ UNION member.assignment \subseteq Partitions
        /\ Cardinality(member.assignment) <= 1
 
-\* C1: there is a leader as long as there are members, and it is one of them.
+\* C1: a group with members has a leader, and the leader is a member.
 \* @type: ($classicGroup) => Bool;
 LeaderIsMember(g) ==
   IF InGroup(g) = {} THEN g.leader = None ELSE g.leader \in InGroup(g)
@@ -37,15 +37,15 @@ WaitsAreOfTheState(g) ==
     /\ g.members[m].fresh => g.members[m].joining
     /\ g.members[m].owesSync => g.state \in {"CompletingRebalance", "Stable"} /\ ~g.members[m].syncing
 
-\* C1: no rebalance can stand still: a timer is armed, or someone still owes a
-\* request whose time-out is armed.
+\* C1: no rebalance can stop for ever: a timer is armed, or a member still owes
+\* a request whose time-out is armed.
 \* @type: ($classicGroup) => Bool;
 NeverWaitsForNothing(g) ==
   /\ g.state = "PreparingRebalance" => JoinTimerArmed(g)
   /\ g.state = "CompletingRebalance" => OwingSync(g) # {}
   /\ \A m \in PendingIds(g) : ClassicSessionArmed(g, m)
 
-\* C1: the protocol of a generation is one that each of its members supports.
+\* C1: each member supports the protocol of its generation.
 \* @type: ($classicGroup) => Bool;
 ProtocolOfAll(g) ==
   g.state \in {"CompletingRebalance", "Stable"} =>
@@ -62,14 +62,14 @@ ClassicInstancesUnique(g) ==
   \A m \in InGroup(g), n \in InGroup(g) :
     m # n => g.members[m].instance = None \/ g.members[m].instance # g.members[n].instance
 
-\* C1: the generation never decreases while the group lives and its log is
-\* what it was, and each step makes at most one.
+\* C1: the generation never decreases while the group exists and its log is
+\* unchanged, and each step creates at most one generation.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 GenerationMonotone(g, h, s) ==
   ClassicExists(g) /\ ClassicExists(h) /\ s.action # "FailOver" =>
     h.generation \in {g.generation, g.generation + 1}
 
-\* Has a step told `m` of the generation of the group that it leaves?
+\* Has a step sent `m` the generation of the group after the step?
 \* @type: ($classicGroup, Str, $classicStep) => Bool;
 LearnsGeneration(h, m, s) ==
   \/ m = s.member /\ s.response.error = "NONE" /\ s.response.generation = h.generation
@@ -105,9 +105,10 @@ SyncAnswersAgree(h, s) ==
        /\ h.state = "Stable" /\ s.request.generation = h.generation
        /\ s.response.assignment = h.members[s.member].assignment
 
-\* C1: no request is forgotten.  A member that waited before a step waits after
-\* it, or was answered by it (not so by a coordinator that failed); a member that
-\* asks again while a request waits has that one answered, too.
+\* C1: no request is forgotten.  A member whose request waits before a step
+\* waits after the step, or is answered in the step (except where the
+\* coordinator failed over); where a member sends a second request while its
+\* first one waits, the first one is answered, too.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 EveryRequestIsAnswered(g, h, s) ==
   s.action # "FailOver" =>
@@ -123,8 +124,8 @@ EveryRequestIsAnswered(g, h, s) ==
       /\ g.members[m].syncing /\ s.action = "SyncGroup" /\ s.member = m /\ s.branch # "refused" =>
            \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
 
-\* C1: a member whose JoinGroup is taken is from then on what that request says
-\* it is, for the next generation is made of it.
+\* C1: a member whose JoinGroup is accepted has the protocols and fields of
+\* that request from then on, since the next generation is made from them.
 \* @type: ($classicGroup, $classicStep) => Bool;
 JoinIsKept(h, s) ==
   s.action = "JoinGroup" /\ s.response.error \in {"", "NONE"} /\ s.member \in InGroup(h) =>
@@ -158,8 +159,8 @@ CommitsAreFenced(g, s) ==
          /\ g.state # "CompletingRebalance"
 
 \* O2: the answer to a commit without member id and generation, with an
-\* instance id or not. A group whose initial delay runs is not Empty, though its
-\* members may have left.
+\* instance id or without. A group in its initial delay is not Empty, though
+\* its members may have left.
 \* @type: ($classicGroup, $classicStep) => Bool;
 NobodyCommits(g, s) ==
   LET held == \E n \in InGroup(g) : s.request.instance # {} /\ {g.members[n].instance} = s.request.instance
@@ -167,15 +168,15 @@ NobodyCommits(g, s) ==
        s.response.error = IF g.state \in {"Dead", "Empty"} THEN "NONE"
                           ELSE IF held THEN "FENCED_INSTANCE_ID" ELSE "UNKNOWN_MEMBER_ID"
 
-\* C1: a SyncGroup that is taken, or told to join again, names the group's type
-\* and protocol, or none.
+\* C1: a SyncGroup that is accepted, or answered with a rebalance, names the
+\* group's type and protocol, or none.
 \* @type: ($classicGroup, $classicStep) => Bool;
 SyncOfTheProtocol(g, s) ==
   s.action = "SyncGroup" /\ s.response.error \in {"", "NONE", "REBALANCE_IN_PROGRESS"} =>
     s.request.type \subseteq {g.type} /\ s.request.protocol \subseteq {g.protocol}
 
-\* P3: an assignment that somebody was told of is in the log; so is (C2) a
-\* generation.
+\* P3: an assignment that the coordinator sent to a member is in the log; so is
+\* (C2) a generation.
 \* @type: ($classicGroup, $classicStep) => Bool;
 ToldIsSaved(h, s) ==
   \A r \in {s.response} \cup {a.response : a \in s.completed} :
@@ -199,9 +200,10 @@ FailOverRecovers(g, h, s) ==
     /\ GenerationRecorded /\ g.state = "CompletingRebalance" =>
          h.state = "CompletingRebalance" /\ h.generation = g.generation
 
-\* C2, failure 2: a member that joins while others are given their assignment
-\* aborts that, whatever it says: everyone must rejoin, and who waits for its
-\* assignment hears so at once.  In Kafka one that says nothing new does not.
+\* C2, failure 2: a member that joins during a synchronization aborts the
+\* synchronization, whatever its request has: all members must rejoin, and a
+\* member that waits for its assignment is told so at once.  In Kafka a join
+\* without changes does not abort it.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 SynchronizationIsAborted(g, h, s) ==
   LET joins == s.action = "JoinGroup" /\ s.response.error \in {"", "NONE"} IN

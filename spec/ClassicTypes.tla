@@ -1,12 +1,12 @@
 ---------------------------- MODULE ClassicTypes ----------------------------
 (***************************************************************************)
-(* Types of the classic group protocol (JoinGroup, SyncGroup), beside those*)
-(* of GroupTypes.  It models nothing by itself.                            *)
+(* Types of the classic group protocol (JoinGroup, SyncGroup), beside      *)
+(* those of GroupTypes.  The module models nothing by itself.              *)
 (*                                                                         *)
-(* The coordinator hands the bytes of subscriptions and assignments on and *)
-(* does not read them.  Here a subscription is a set of topics, and an     *)
-(* assignment an option: {} says that there are no bytes at all, {{}} that *)
-(* they assign nothing.                                                    *)
+(* The coordinator passes the bytes of subscriptions and assignments on    *)
+(* and does not read them.  Here a subscription is a set of topics, and an *)
+(* assignment an option: {} means no bytes at all, {{}} means bytes that   *)
+(* assign nothing.                                                         *)
 (***************************************************************************)
 EXTENDS GroupTypes
 
@@ -84,7 +84,7 @@ ClassicTypes_aliases == TRUE
 \* @type: Seq(Str);
 NoProtocols == <<>>
 
-\* The generation of who is in none.
+\* The generation of a client that is in none.
 NoGeneration == -1
 
 \* @type: $classicMember;

@@ -1,13 +1,14 @@
 --------------------------- MODULE ClientAssignors ---------------------------
 (***************************************************************************)
-(* KIP-848 "Client Side Mode": a target that is due is computed by one of  *)
-(* the members (A1, A5-A10), as functions on the state of one group `g` and*)
-(* of its computation `c`.                                                 *)
+(* KIP-848 "Client Side Mode": one of the members computes a target that   *)
+(* is due (A1, A5-A10), as functions on the state of one group `g` and of  *)
+(* its computation `c`.                                                    *)
 (*                                                                         *)
 (* Where all members offer an assignor that one of them may run, a step    *)
 (* leaves the target due and one member chosen; else step 2 of the         *)
-(* heartbeat computes it, as in Coordinator.  The chosen member is told so,*)
-(* prepares, and installs what it computed, within its rebalance time-out. *)
+(* heartbeat computes the target, as in Coordinator.  The chosen member is *)
+(* told so, prepares, and installs the target that it computed, within its *)
+(* rebalance time-out.                                                     *)
 (***************************************************************************)
 EXTENDS ClientTypes
 
@@ -36,8 +37,8 @@ InvalidOffers(offers) ==
 \* @type: ($offer, $offer) => Bool;
 Overlap(a, b) == a.min <= b.max /\ b.min <= a.max
 
-\* A8, H4: an assignor whose versions overlap with those of none of the others
-\* who offer it.
+\* A8, H4: an assignor whose versions do not overlap with those of any other
+\* member that offers the assignor.
 \* @type: ($group, $computation, Set(Str), Seq($offer)) => Bool;
 OverlapsNone(g, c, own, offers) ==
   \E i \in DOMAIN offers :
@@ -94,7 +95,7 @@ Eligible(g, c) ==
 \* @type: ($group) => Bool;
 TargetDue(g) == g.epoch > g.assignmentEpoch
 
-\* Nothing is in flight.
+\* No computation is in progress.
 \* @type: ($computation) => $computation;
 Idle(c) == [c EXCEPT !.chosen = None, !.notified = FALSE, !.prepared = FALSE, !.base = NoBase]
 
@@ -110,16 +111,15 @@ Choose(c, eligible) ==
   IN IF eligible = {} THEN {Idle(c)}
      ELSE {[Idle(c) EXCEPT !.chosen = m, !.tried = tried] : m \in next}
 
-\* May the one that was chosen go on?  Once prepared, whatever the group has
-\* become (A6).
+\* May the chosen member go on?  A member that has prepared may, whatever
+\* happens to the group (A6).
 \* @type: ($group, $computation, Set(Str)) => Bool;
 GoesOn(g, c, eligible) ==
   /\ c.chosen \in Members(g) /\ ~IsAway(g, c.chosen)
   /\ c.prepared \/ c.chosen \in eligible
 
-\* The computation after a step: somebody is chosen exactly while a member
-\* must compute the target that is due; a member that is gone is not tried
-\* again.
+\* The computation after a step: a member is chosen exactly while a member must
+\* compute the target that is due; a member that has left is not tried again.
 \* @type: ($group, $computation) => Set($computation);
 Settle(g, c) ==
   LET known == [c EXCEPT !.tried = @ \cap Members(g)]
@@ -129,10 +129,10 @@ Settle(g, c) ==
      ELSE Choose(known, eligible)
 
 (***************************************************************************)
-(* Step 1 and 2 of the heartbeat, with what it says of assignors           *)
+(* Steps 1 and 2 of the heartbeat, with the assignors of the request       *)
 (***************************************************************************)
 
-\* Whose offers a request replaces or takes over.
+\* The member whose offered assignors a request replaces or takes over.
 \* @type: ($group, Str, $request) => Set(Str);
 OwnPlace(g, m, request) == {m} \cup (IF Returns(g, request) THEN HolderOf(g, request) ELSE {})
 
@@ -141,7 +141,8 @@ OwnPlace(g, m, request) == {m} \cup (IF Returns(g, request) THEN HolderOf(g, req
 Succeeds(updated) == updated.error = "NONE" /\ updated.kind \notin {"leave", "away"}
 
 \* Step 1, as in Coordinator, and A8.  H3: a member has assignors of one side;
-\* those that it offers take the place of the server-side one that it named.
+\* client-side assignors replace the server-side assignor that the member named
+\* before.
 \* @type: ($group, $computation, Str -> Int, Str, $request, Set(Seq($offer))) => $updated;
 UpdateOffering(g, c, topics, m, request, said) ==
   LET updated == UpdateMember(g, topics, m, request)
@@ -174,8 +175,8 @@ OffersChanged(g, c, m, request, updated, offers) ==
   /\ updated.kind = "return" => \E n \in HolderOf(g, request) : offers[m] # c.offers[n]
 
 \* Several changes in one request bump the epoch once (E1).  No member's epoch
-\* may be 0: a group whose first target a member must compute has the empty one
-\* of the epoch before.
+\* may be 0: a group whose first target a member must compute has the empty
+\* target of the previous epoch.
 \* @type: ($group, $group, Bool, Bool) => $group;
 Bumped(g, updated, changed, client) ==
   LET bumped == IF changed /\ updated.epoch = g.epoch THEN BumpGroupEpoch(updated) ELSE updated IN
@@ -183,9 +184,8 @@ Bumped(g, updated, changed, client) ==
   THEN [bumped EXCEPT !.epoch = bumped.epoch + 1, !.assignmentEpoch = bumped.epoch]
   ELSE bumped
 
-\* Version and metadata that came to each member with its target: a member
-\* that is gone has none; a member that takes another's place has those of the
-\* place.
+\* Version and metadata that each member got with its target: a member that has
+\* left has none; a member that takes another's place has those of the place.
 \* @type: ($group, $group, $computation, Str, $request, $updated) => (Str -> $told);
 NewsAfter(g, h, c, m, request, updated) ==
   [n \in MemberIds |->
@@ -221,7 +221,7 @@ News(before, after, c, m) ==
   IF c.told[m] # NoNews /\ after.members[m].epoch # before.members[m].epoch
   THEN [after EXCEPT !.members[m].acknowledged = FALSE] ELSE after
 
-\* As Handle of Coordinator, and A5: the one that was chosen is told to compute.
+\* As Handle of Coordinator, and A5: the chosen member is told to compute.
 \* @type: ($group, Str, $request, $updated, $group, $computation, Set(Seq($offer))) => {group: $group, computation: $computation, step: $step, clientStep: $clientStep};
 HandleOffering(before, m, request, updated, installed, c, said) ==
   LET answers == Succeeds(updated)
@@ -269,8 +269,9 @@ Prepared(g, c) ==
 (* ConsumerGroupInstallAssignment (A6, A7, A9, A10)                        *)
 (***************************************************************************)
 
-\* A7, A4: every partition is assigned, once, to a member that subscribes to
-\* it, and nothing else is: in the group that PrepareAssignment returned.
+\* A7, A4: every partition of a subscribed topic is assigned once, to a member
+\* that subscribes to the topic, and no other partition is assigned: in the
+\* group that PrepareAssignment returned.
 \* @type: ($base, Set(<<Str, $partition>>)) => Bool;
 LegalAgainst(base, assignment) ==
   LET \* @type: $partition => Bool;
@@ -291,8 +292,9 @@ InstallError(g, c, m, epoch, carried) ==
   ELSE IF carried.error # 0 \/ LegalAgainst(c.base, carried.assignment) THEN "NONE"
   ELSE "INVALID_ASSIGNMENT"
 
-\* E2: its epoch is that of the group which it was computed from.  Nothing is
-\* written for members that have left meanwhile.  An error keeps the target.
+\* E2: the epoch of the target is that of the group from which the target was
+\* computed.  Nothing is written for members that have left meanwhile.  An
+\* error keeps the target.
 \* @type: ($group, $computation, $clientStep) => $group;
 Installed(g, c, carried) ==
   LET owner == [p \in Partitions |-> {m \in Members(g) : <<m, p>> \in carried.assignment}] IN
@@ -315,7 +317,7 @@ NewsByInstall(g, c, carried) ==
 (* Time and fail-over (A5, P2)                                             *)
 (***************************************************************************)
 
-\* The timer runs from when the chosen member is told, for that member's
+\* The timer starts when the chosen member is told, with that member's
 \* rebalance time-out.
 \* @type: ($computation) => Bool;
 ComputationTimerArmed(c) == c.chosen # None /\ c.notified
@@ -324,7 +326,8 @@ ComputationTimerArmed(c) == c.chosen # None /\ c.notified
 \* @type: ($group, $computation) => Set($computation);
 TooLate(g, c) == Choose([c EXCEPT !.tried = @ \cup {c.chosen}], Eligible(g, c))
 
-\* In no record are who was chosen, what it was given and who was too late.
+\* No record has the chosen member, the group that it got, or the members that
+\* were too late.
 \* @type: ($computation) => $computation;
 ComputationAfterFailOver(c) == [Idle(c) EXCEPT !.tried = {}]
 =============================================================================

@@ -1,7 +1,8 @@
 ----------------------------- MODULE ClientTypes -----------------------------
 (***************************************************************************)
-(* Types of the client-side assignors (A1, A5-A10): what members offer, the *)
-(* computation that one of them was asked for, what a step says of it.     *)
+(* Types of the client-side assignors (A1, A5-A10): the assignors that     *)
+(* members offer, the computation that one member is asked for, and the    *)
+(* result of a step about them.                                            *)
 (***************************************************************************)
 EXTENDS Coordinator, Sequences
 

@@ -1,25 +1,26 @@
 ---------------------------- MODULE ClosedClassic ---------------------------
 (***************************************************************************)
-(* The closed instance of classic groups: the coordinator with its members,*)
-(* the network and their faults around it.  Members are eager consumers    *)
-(* (C3): whoever is about to rejoin has given up all that it owned.        *)
+(* The closed instance of classic groups: the coordinator with its         *)
+(* members, the network and their faults around it.  Members are eager     *)
+(* consumers (C3): a member gives up all of its partitions before it       *)
+(* rejoins.                                                                *)
 (*                                                                         *)
-(* Faults, departures and changes are disturbances and take from a budget; *)
-(* recovery never does, and carries the fairness.  C2: the coordinator may *)
+(* Faults, departures and changes are disturbances and use up a budget;    *)
+(* recovery never does, and has the fairness.  C2: the coordinator may     *)
 (* fail at any moment, and so before and after each of its records; the    *)
 (* leader may fail or fail to assign; subscriptions and topics may change. *)
 (*                                                                         *)
 (* A request is handled in the step that sends it.  The answer, at once or *)
-(* when the barrier opens, is in flight until the client takes it.  A      *)
-(* client has one request under way, and its next connection drops what    *)
-(* the last one still carried (R9).                                        *)
+(* when the barrier opens, is in flight until the client receives it.  A   *)
+(* client has one request in flight, and its next connection drops the     *)
+(* messages of the last one (R9).                                          *)
 (*                                                                         *)
-(* A process that does not know its member id joins without one.  The      *)
-(* coordinator always makes the same for it here, once it has forgotten    *)
-(* the last one: no message can tell them apart.                           *)
+(* A process that does not know its member id joins without one.  Here the *)
+(* coordinator always creates the same id for that process, once it has    *)
+(* forgotten the last one: no message can tell them apart.                 *)
 (*                                                                         *)
 (* Left out: static members (ClosedClassicStatic has them), and members    *)
-(* that keep what they own as they rejoin (C3).                            *)
+(* that keep their partitions as they rejoin (C3).                         *)
 (***************************************************************************)
 EXTENDS ClassicCoordinator
 
@@ -41,7 +42,7 @@ CONSTANTS
   \* Record steps?  A liveness model does not: they would be part of its state.
   \* @type: Bool;
   TrackSteps,
-  \* May the coordinator fail?
+  \* May the coordinator fail over?
   \* @type: Bool;
   WithFailOver,
   \* Remember what the last disturbance was?
@@ -65,7 +66,7 @@ VARIABLES
   \* Disturbances left.
   \* @type: Int;
   budget,
-  \* History: what the last disturbance was, as far as C2 names it; else "".
+  \* History: the last disturbance, if C2 names it; else "".
   \* @type: Str;
   disturbed,
   \* The last step; not part of the state.
@@ -104,8 +105,8 @@ Name(what) == disturbed' = IF NameDisturbances THEN what ELSE ""
 (* The coordinator                                                         *)
 (***************************************************************************)
 
-\* A step of the coordinator; whoever waited and is up has its answer, and so
-\* has `from`, if its request was answered at once.
+\* A step of the coordinator; a running member whose request waited has its
+\* answer, and so has `from`, if its request was answered at once.
 \* @type: ($handled, Set(Str)) => Bool;
 CoordinatorStep(handled, from) ==
   \E h \in {handled} :
@@ -117,8 +118,8 @@ CoordinatorStep(handled, from) ==
          IN IF own # {} THEN own
             ELSE IF late # {} /\ m \notin from THEN late ELSE responses[m]]
 
-\* Has `m` nothing under way?  A request that waits at the coordinator is
-\* under way.
+\* Has `m` no message in flight?  A request that waits at the coordinator is in
+\* flight.
 \* @type: (Str) => Bool;
 Idle(m) ==
   /\ clients[m].up /\ responses[m] = {}
@@ -139,8 +140,9 @@ SendJoin(m) ==
 Assignable(leads) ==
   {p \in Partitions : p[2] < topics[p[1]] /\ \E j \in leads : p[1] \in j.subscription}
 
-\* C1, A4: a leader gives each partition to one member that subscribes to it.
-\* Any such assignment, so that what holds here holds for every assignor (C5).
+\* C1, A4: a leader gives each partition to one member that subscribes to its
+\* topic. Any such assignment is allowed, so that the result holds for every
+\* assignor (C5).
 \* @type: (Set($joined), $partition -> Str) => Bool;
 LegalAssignment(leads, owner) ==
   \A p \in Partitions :
@@ -156,8 +158,8 @@ SyncRequestOf(m, assignments) ==
   [NoClassicRequest EXCEPT !.member = m, !.generation = clients[m].generation, !.type = {"consumer"},
                            !.assignments = assignments]
 
-\* C1: a member asks what it is assigned; the leader has computed it, from the
-\* topics as they are.
+\* C1: a member asks for its assignment; the leader has computed the
+\* assignment, from the current topics.
 SendSync(m) ==
   /\ Idle(m) /\ clients[m].phase = "sync"
   /\ IF clients[m].leads = {}
@@ -176,19 +178,19 @@ SendHeartbeat(m) ==
                                                                       !.generation = clients[m].generation]), {m})
   /\ UNCHANGED <<topics, unseen, clients, budget, disturbed>>
 
-\* Is a process there that knows this member id, or is about to?
+\* Is there a process that knows this member id, or is about to learn it?
 \* @type: (Str) => Bool;
 Alive(m) == clients[m].up /\ (clients[m].known \/ responses[m] # {})
 
-\* Does a timer run out that takes nobody's time away?
+\* Would the expiry of a timer remove no running member?
 FreeJoinTimeout ==
   JoinTimerArmed(group)
   /\ (group.initial \/ \A m \in InGroup(group) : ~Alive(m) \/ group.members[m].joining)
 FreeSyncTimeout == OwingSync(group) # {} /\ \A m \in OwingSync(group) : ~Alive(m)
 FreeSessionTimeout(m) == ~Alive(m) /\ ClassicSessionArmed(group, m)
 
-\* H8: the session of an id whose process is gone runs out sooner or later; that
-\* of one that is there only as a disturbance.
+\* H8: the session of an id without a process expires sooner or later; the
+\* session of a running process expires only as a disturbance.
 SessionTimeout(m) ==
   /\ ClassicSessionArmed(group, m)
   /\ IF Alive(m) THEN Disturb(1) ELSE UNCHANGED budget
@@ -220,7 +222,7 @@ FailurePoint ==
   ELSE IF group.state = "Stable" /\ \E m \in MemberIds : responses[m] # {} /\ clients[m].phase = "sync"
   THEN "coordinator, before all have their assignment" ELSE "coordinator"
 
-\* C2: a new coordinator; what waited at the old one is lost.
+\* C2: a new coordinator; requests that waited at the old one are lost.
 FailOver ==
   /\ WithFailOver /\ ClassicExists(group)
   /\ Disturb(1) /\ Name(FailurePoint)
@@ -257,7 +259,7 @@ ReceiveResponse(m) ==
   /\ responses' = [responses EXCEPT ![m] = {}]
   /\ UNCHANGED <<group, topics, unseen, budget, disturbed>>
 
-\* Is `m` a leader that has not seen how the topics are?
+\* Is `m` a leader that has not seen the current topics?
 MayNotice(m) == unseen /\ Idle(m) /\ clients[m].phase = "stable" /\ clients[m].leads # {}
 
 \* C2: the leader sees that topics changed, and rejoins (erratum: it does not
@@ -292,7 +294,7 @@ AssignmentFails(m) ==
   /\ ClientStep("AssignmentFails", m, Rejoining(clients[m]))
   /\ UNCHANGED <<group, topics, unseen, responses>>
 
-\* The process dies, and with it what it waits for.
+\* The process dies, and the answer for which it waits is lost.
 Crash(m) ==
   /\ Disturb(1) /\ Name(IF clients[m].leads # {} THEN "leader" ELSE "follower")
   /\ clients[m].up
@@ -341,9 +343,10 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-\* R8: requests get through, and what is gone runs out.  Nothing else is promised.
-\* Each is weak fairness of an action that is enabled, and changes something, just
-\* where the guard before it holds: TLC needs seconds a state to find that out.
+\* R8: requests get through, and timers of processes that have gone expire.
+\* Fairness of nothing else is assumed. Each is weak fairness of an action that
+\* is enabled, and changes something, just where the guard before it holds: TLC
+\* needs seconds a state to find that out.
 Recovery(m) ==
   /\ ([]<>~(Idle(m) /\ clients[m].phase = "join")) \/ []<><<SendJoin(m)>>_state
   /\ ([]<>~(Idle(m) /\ clients[m].phase = "sync")) \/ []<><<SendSync(m)>>_state
@@ -368,8 +371,8 @@ NoDoubleOwnershipInAGeneration ==
     m # n /\ clients[m].generation = clients[n].generation => clients[m].owned \cap clients[n].owned = {}
 
 \* R7: if a partition has two owners, one of them is a zombie: its member id is
-\* not in the group, or it is and the process has not learned that it was
-\* removed and the generation went on.
+\* not in the group, or the id is in the group and the process has not learned
+\* that it was removed and that the generation went on.
 \* @type: (Str) => Bool;
 Zombie(m) == m \notin InGroup(group) \/ clients[m].generation # group.generation
 
@@ -381,14 +384,14 @@ NoDoubleOwnership ==
 NoDoubleOwnershipEver ==
   \A m \in MemberIds, n \in MemberIds : m # n => clients[m].owned \cap clients[n].owned = {}
 
-\* C1: whoever owns something owns what its generation assigned it: two that
-\* were told differently would not know it.
+\* C1: the partitions of an owner are those that its generation assigned to it:
+\* two members with different assignments of one generation would not notice.
 OwnedIsAssigned ==
   \A m \in MemberIds :
     ~Zombie(m) /\ group.state = "Stable" => clients[m].owned \subseteq UNION group.members[m].assignment
 
-\* C1: everyone who is up is in the group's generation, with its subscription and
-\* with what it is assigned; and all there is to assign is assigned.
+\* C1: all running processes are in the group's generation, with their
+\* subscription and their assignment; and all partitions are assigned.
 ClassicConverged ==
   /\ \A m \in MemberIds :
        IF clients[m].up

@@ -1,22 +1,22 @@
 -------------------------- MODULE ClosedClassicStatic -------------------------
 (***************************************************************************)
 (* The closed instance of classic groups with static members (S1): a       *)
-(* process that restarts with its instance id takes its place back, and    *)
-(* nobody is disturbed.                                                    *)
+(* process that restarts with its instance id takes its place back, and no *)
+(* other member has to rejoin.                                             *)
 (*                                                                         *)
 (* The coordinator makes a new member id whenever a static process joins   *)
 (* without one.  So processes are named by member ids here, and those of   *)
-(* one instance id are one consumer's incarnations: of these one is up at  *)
-(* the start; another may start once it is gone, or, as a disturbance,     *)
-(* beside it: the instance id is configured twice.                         *)
+(* one instance id are the incarnations of one consumer. One of them runs  *)
+(* at the start; another may start after the first has ended, or, as a     *)
+(* disturbance, beside it: the instance id is configured twice.            *)
 (*                                                                         *)
 (* A process that was replaced is fenced (FENCED_INSTANCE_ID), and ends.   *)
-(* Until it hears of that, it is a zombie that owns the same partitions in *)
-(* the same generation: what the generation tells apart for other members  *)
-(* (C1), the instance id alone tells apart here.                           *)
+(* Until the error arrives, the process is a zombie that owns the same     *)
+(* partitions in the same generation: other members are told apart by the  *)
+(* generation (C1), these by the instance id alone.                        *)
 (*                                                                         *)
 (* Left out: a join whose answer is lost is not sent again before the      *)
-(* session of the member id that it made runs out.                         *)
+(* session of the member id that it created expires.                       *)
 (***************************************************************************)
 EXTENDS ClosedClassic
 
@@ -167,7 +167,7 @@ OnlyReplacedOwnTwice ==
       OneConsumer(m, n) /\ (m \notin InGroup(group) \/ n \notin InGroup(group))
 
 \* S1: a process that takes its place back in a Stable group has its old
-\* assignment, and nobody has to rejoin.
+\* assignment, and no member has to rejoin.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 ReturnKeepsItsPlace(g, h, s) ==
   s.action = "JoinGroup" /\ s.branch = "return" =>

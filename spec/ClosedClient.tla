@@ -1,9 +1,10 @@
 ----------------------------- MODULE ClosedClient ----------------------------
 (***************************************************************************)
-(* The closed instance with client-side assignors: members that do what    *)
-(* they are told, until one hangs (it heartbeats, but computes nothing) or *)
-(* dies.  Faults of networks are in ClosedGroup; here nothing is lost, so  *)
-(* that a member always knows its epoch and what it was told.              *)
+(* The closed instance with client-side assignors: members that follow the *)
+(* coordinator, until one hangs (it sends heartbeats, but computes         *)
+(* nothing) or dies.  Faults of networks are in ClosedGroup; here no       *)
+(* message is lost, so that a member always knows its epoch and its        *)
+(* assignment.                                                             *)
 (***************************************************************************)
 EXTENDS ClientAssignors
 
@@ -20,11 +21,12 @@ VARIABLES
   \* State of each process: not started, "well", "hung" or "dead".
   \* @type: Str -> Str;
   health,
-  \* Partitions that each process owns, as far as it has done what it was
-  \* told.
+  \* Partitions that each process owns, as far as it has followed the
+  \* coordinator.
   \* @type: Str -> Set($partition);
   owned,
-  \* Whose turn it is: of those that go on, nobody is left out for ever.
+  \* The member whose turn it is: of the running members none is left out for
+  \* ever.
   \* @type: Str;
   turn
 
@@ -39,8 +41,8 @@ ClosedInit ==
   /\ health = [m \in MemberIds |-> ""] /\ owned = [m \in MemberIds |-> {}]
   /\ turn \in MemberIds
 
-\* A heartbeat, and what the member does with the answer: it owns what it is
-\* told to, at once.
+\* A heartbeat, and the member's handling of the answer: the member owns its
+\* assignment at once.
 \* @type: (Str, $request, Set(Seq($offer))) => Bool;
 Sends(m, request, said) ==
   \E first \in {UpdateOffering(group, computation, AllTopics, m, request, said)} :
@@ -61,12 +63,13 @@ Start(m) ==
   /\ Sends(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Topics}], {Offered})
   /\ health' = [health EXCEPT ![m] = "well"]
 
-\* R1, R5: it reports what it owns.
+\* R1, R5: the member reports its owned partitions.
 Beat(m) ==
   /\ Sends(m, [NoRequest EXCEPT !.member = m, !.epoch = group.members[m].epoch, !.owned = {owned[m]}], {})
   /\ UNCHANGED health
 
-\* A5: a process that is well and was told computes any legal assignment.
+\* A5: a healthy process that was told to compute computes any legal
+\* assignment.
 \* @type: (Str) => Bool;
 Computes(m) == health[m] = "well" /\ computation.chosen = m /\ computation.notified
 
@@ -90,12 +93,13 @@ FallIll(m) ==
   /\ \E ill \in {"hung", "dead"} : health' = [health EXCEPT ![m] = ill]
   /\ UNCHANGED <<group, computation, owned>>
 
-\* A5: time runs out for who computes nothing; who is well has enough of it.
+\* A5: the time-out ends the computation of a process that computes nothing; a
+\* healthy process has enough time.
 RunsOut(m) ==
   /\ computation' \in TooLate(group, computation)
   /\ UNCHANGED <<group, health, owned>>
 
-\* H8: and the session of who is dead.
+\* H8: the session of a dead process expires.
 Expires(m) ==
   /\ \E removed \in {RemoveMember(group, AllTopics, m)} :
        LET c == [computation EXCEPT !.offers[m] = NoOffers, !.told[m] = NoNews]
@@ -122,7 +126,7 @@ After(m) ==
 Disturbance == (\E m \in MemberIds : Start(m) \/ FallIll(m)) /\ UNCHANGED turn
 Turn == Acts(turn) /\ turn' = After(turn)
 
-\* Turns go on; nobody must start, or fall ill.
+\* Turns go on; no process must start, hang or die.
 ClosedSpec ==
   ClosedInit /\ [][Disturbance \/ Turn]_closedVars /\ []<><<turn' # turn>>_turn
 
@@ -130,8 +134,8 @@ ClosedSpec ==
 OwnedOnce ==
   \A m \in MemberIds, n \in MemberIds : m # n => owned[m] \cap owned[n] = {}
 
-\* R8, A5: while one of the group is well it converges, although every other
-\* one that is chosen may hang or die.
+\* R8, A5: while one process of the group is healthy the group converges,
+\* although every other chosen member may hang or die.
 SomebodyIsWell == \E m \in Members(group) : health[m] = "well"
 EventuallyConverged ==
   <>[](SomebodyIsWell => GroupState(group) = "Stable")

@@ -1,17 +1,19 @@
 ---------------------------- MODULE ClosedConnect ---------------------------
 (***************************************************************************)
-(* The closed instance of Connect groups: the coordinator with its workers,*)
-(* the network and their faults around it.  Workers are the members of     *)
-(* ClosedGroup: how one takes an answer, gives up work, crashes, starts and*)
-(* loses messages is the same.  They have an assignor besides.             *)
+(* The closed instance of Connect groups: the coordinator with its         *)
+(* workers, the network and their faults around it.  Workers are the       *)
+(* members of ClosedGroup: they receive answers, give up work, crash,      *)
+(* start and lose messages in the same way.  They have an assignor         *)
+(* besides.                                                                *)
 (*                                                                         *)
-(* The assignor is any that keeps the rules of delayed rebalance (W2): lost*)
-(* work waits for the worker that had it, and is given to anyone once the  *)
-(* delay is over.  It may give the rest to any worker.                     *)
+(* The assignor is any that keeps the rules of delayed rebalance (W2):     *)
+(* lost work waits for the worker that had it, and goes to any worker once *)
+(* the delay is over.  The assignor may give the rest to any worker.       *)
 (*                                                                         *)
 (* PrepareAssignment and InstallAssignment are answered in the step that   *)
-(* sends them: a worker whose call or answer is lost is one that abandons  *)
-(* the computation.  The delay is untimed: it may end at any moment.       *)
+(* sends them: a worker whose call or answer is lost is a worker that      *)
+(* abandons the computation.  The delay is untimed: it may end at any      *)
+(* moment.                                                                 *)
 (***************************************************************************)
 EXTENDS ClosedGroup, Connect
 
@@ -37,7 +39,7 @@ VARIABLES
   call,
   \* @type: Str -> $assignor;
   assignors,
-  \* History: lost work that nobody else may have before a delay is over.
+  \* History: lost work that no other worker may have before a delay is over.
   \* @type: $partition -> $waiting;
   waits
 
@@ -62,7 +64,7 @@ ConnectInit ==
 (***************************************************************************)
 
 \* The history after a step from g to h: work that the target had for workers
-\* who are gone waits; work that somebody has does not.
+\* that have left waits; work that a worker has does not.
 \* @type: ($group, $group) => ($partition -> $waiting);
 WaitsAfter(g, h) ==
   LET gone == Members(g) \ Members(h) IN
@@ -147,12 +149,12 @@ ConnectFailsOver ==
 (* The assignor (W2)                                                       *)
 (***************************************************************************)
 
-\* Is the delay over that began with the target that there is?  One that began
-\* with another target is void: somebody else has computed since.
+\* Is the delay over that began with the current target?  A delay that began
+\* with another target is void: another worker has computed since.
 \* @type: ($assignor, $plan) => Bool;
 DelayIsOver(assignor, plan) == assignor.delay = "over" /\ assignor.since = plan.assignmentEpoch
 
-\* The worker that had `r` before it was lost; None if it is not lost.
+\* The worker that had `r` before the loss; None if `r` is not lost.
 \* @type: ($plan, $partition) => Str;
 LostBy(plan, r) ==
   LET gone == {p \in plan.workers : p.epoch = NotInGroup /\ r \in p.resources}
@@ -175,7 +177,8 @@ Assigns(assignor, plan, target) ==
 \* @type: ($plan, $partition -> Str) => Bool;
 SomeWaits(plan, target) == \E r \in Partitions : IsThere(plan.metadata, r) /\ target[r] = None
 
-\* W1: a worker that was told asks for what it computes from.
+\* W1: a worker that was told to compute asks for the group from which it
+\* computes.
 Prepare(m) ==
   /\ clients[m].up /\ assignors[m].told /\ assignors[m].plan = {}
   /\ \E prepared \in {PrepareAssignment(group, work, m, clients[m].epoch)} :
@@ -188,7 +191,8 @@ Prepare(m) ==
                                   metadata |-> group.metadata, assignmentEpoch |-> group.assignmentEpoch]}]
   /\ UNCHANGED <<topics, clients, responses, late, budget>>
 
-\* W4: it computes, and installs.  Refused, it waits to be told again.
+\* W4: the worker computes, and installs.  If refused, it waits until it is
+\* told to compute again.
 InstallComputed(m) ==
   /\ clients[m].up
   /\ \E plan \in assignors[m].plan, target \in Targets :
@@ -212,7 +216,7 @@ Abandon(m) ==
   /\ Record(EventStep("Abandon", m, "", 0))
   /\ UNCHANGED <<group, work, topics, clients, responses, late, zombies, call, waits>>
 
-\* W2: scheduled.rebalance.max.delay.ms is over.  Unless somebody else has
+\* W2: scheduled.rebalance.max.delay.ms is over.  Unless another worker has
 \* computed since, the worker asks for a rebalance with another reason.
 DelayEnds(m) ==
   /\ clients[m].up /\ assignors[m].delay = "running"
@@ -259,7 +263,8 @@ ConnectNext ==
 ConnectSpec == ConnectInit /\ [][ConnectNext]_connectVars
 
 \* R8: messages get through, revocations and delays end, workers that are told
-\* to compute do, and one that is gone expires.  Nothing else is promised.
+\* to compute do so, and the session of a worker that has gone expires.
+\* Fairness of nothing else is assumed.
 WorkerRecovers(m) ==
   /\ WF_connectState(SendWorkerRequest(m))
   /\ WF_connectState(AsMemberOfAGroup(ReceiveResponse(m)))
@@ -276,8 +281,9 @@ ConnectFairSpec == ConnectSpec /\ \A m \in MemberIds : WorkerRecovers(m)
 (* are those of ClosedGroup: no connector or task runs on two workers.     *)
 (***************************************************************************)
 
-\* W2: a target that was computed after a loss gives lost work back to its worker
-\* if that is there, and to nobody else, as long as no delay is over.
+\* W2: a target that was computed after a loss gives lost work back to its
+\* worker if that worker is there, and to no other worker, as long as no delay
+\* is over.
 \* @type: ($group, $group, $step, $work, $partition -> $waiting) => Bool;
 HeldBack(g, h, s, w, history) ==
   s.action = "InstallAssignment" /\ s.response.error = "NONE" =>
@@ -286,8 +292,8 @@ HeldBack(g, h, s, w, history) ==
         /\ h.target[r] \in {None, history[r].worker}
         /\ history[r].worker \in p.workers \cap Members(g) => h.target[r] = history[r].worker
 
-\* W2: once the delay is over, the next target of its worker gives all work to
-\* somebody: lost work moves once, and does not wait again.
+\* W2: once the delay is over, the next target of its worker assigns all work:
+\* lost work moves once, and does not wait again.
 \* @type: ($group, $group, $step, $work, Str -> $assignor) => Bool;
 LostOnce(g, h, s, w, before) ==
   s.action = "InstallAssignment" /\ s.response.error = "NONE" =>
@@ -295,8 +301,8 @@ LostOnce(g, h, s, w, before) ==
       DelayIsOver(before[s.member], plan) =>
         \A r \in Partitions : IsThere(plan.metadata, r) /\ There(plan) \subseteq Members(g) => h.target[r] # None
 
-\* R8: every worker that is up is at the group epoch with its part of the target,
-\* and all connectors and tasks run as long as somebody is there.
+\* R8: every running worker is at the group epoch with its part of the target,
+\* and all connectors and tasks run as long as a worker is there.
 AllWorkRuns ==
   /\ \A m \in MemberIds :
        IF clients[m].up

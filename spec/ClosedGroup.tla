@@ -46,10 +46,10 @@ CONSTANTS
   \* The instance id of each process, None for a dynamic member (S1).
   \* @type: Str -> Str;
   InstanceOf,
-  \* Does a member report what it owns while it must give something up (H7)?
+  \* Does a member report its owned partitions during a revocation (H7)?
   \* @type: Bool;
   ReportsWhileRevoking,
-  \* May the coordinator fail (P2)?
+  \* May the coordinator fail over (P2)?
   \* @type: Bool;
   WithFailOver
 
@@ -64,11 +64,11 @@ VARIABLES
   \* The response in flight to each client, if there is one.
   \* @type: Str -> Set($response);
   responses,
-  \* Requests that may still arrive although nobody waits for the answer.
+  \* Requests that may still arrive although no client waits for the answer.
   \* @type: Set($request);
   late,
-  \* Clients whose incarnation was removed or replaced and that have not
-  \* learned it (R7).
+  \* Zombies: clients whose incarnation was removed or replaced, and that have
+  \* not learned this yet (R7).
   \* @type: Set(Str);
   zombies,
   \* Disturbances left.
@@ -85,7 +85,7 @@ view == state
 \* @type: Str -> Str;
 AllDynamic == [m \in MemberIds |-> None]
 
-\* Do two processes stand for the same static member?
+\* Do two processes run as the same static member?
 \* @type: (Str, Str) => Bool;
 SameInstance(m, n) == m # n /\ InstanceOf[m] = InstanceOf[n] /\ InstanceOf[m] # None
 
@@ -115,7 +115,7 @@ Disturb(n) == budget >= n /\ budget' = budget - n
 (* The coordinator                                                         *)
 (***************************************************************************)
 
-\* Whose incarnation did a coordinator step end?
+\* The clients whose incarnation ended in a step of the coordinator.
 \* @type: ($group, $group, $step) => Set(Str);
 Ended(g, h, s) ==
   {m \in Members(g) :
@@ -124,8 +124,9 @@ Ended(g, h, s) ==
      \/ s.action = "Return" /\ s.member = m
      \/ s.action = "Rejoin" /\ s.member = m /\ Dialect.RejoinOfLiveMember = "replaces"}
 
-\* A step of the coordinator, and who becomes a zombie by it; not the client
-\* who asked for it, by a join (a new incarnation) or by leaving.
+\* A step of the coordinator, and the clients that become zombies by that step.
+\* The sender of the request does not: it starts a new incarnation by a join,
+\* or leaves.
 \* @type: ($group, $step, Set(Str)) => Bool;
 CoordinatorStep(next, s, asked) ==
   /\ group' = next
@@ -145,11 +146,11 @@ HandleRequest(request, from) ==
                                                  THEN {handled.step.response} ELSE responses[m]]
     IN UpdateTarget(updated.group, now, Answer)
 
-\* H7: full on join, after an error or a lost answer, and when something
-\* changed; else a keep-alive.  Reporting owned partitions during a revocation
-\* is safe, except across fail-overs: the new coordinator does not know what
-\* the member was told (no record has it), and may take the report for the
-\* acknowledgement of another revocation.
+\* H7: a request has all fields on join, after an error or a lost answer, and
+\* when a field changed; else it is a keep-alive.  Reporting owned partitions
+\* during a revocation is safe, except across fail-overs: the new coordinator
+\* does not know the assignment that was sent (no record has it), and may take
+\* the report for the acknowledgement of another revocation.
 \* @type: (Str, $client) => $request;
 RequestOf(m, client) ==
   [member |-> m, epoch |-> client.epoch,
@@ -159,8 +160,9 @@ RequestOf(m, client) ==
    subscription |-> IF client.report THEN {client.subscription} ELSE {},
    regex |-> {}, assignor |-> {}]
 
-\* Where an assignment is sent once, the answer to a keep-alive must not pass for
-\* one to a report that became due meanwhile: it is noted when it is sent.
+\* Where an assignment is sent once, the answer to a keep-alive must not count
+\* as the answer to a report that became due meanwhile: the client notes the
+\* report when it sends the report.
 NotesReports == Dialect.AssignmentSent = "on-change"
 
 \* A heartbeat or a join arrives (R9: the client has nothing else in flight).
@@ -170,7 +172,8 @@ SendRequest(m) ==
   /\ clients' = [clients EXCEPT ![m].report = @ /\ ~NotesReports]
   /\ UNCHANGED <<topics, late, budget>>
 
-\* A request arrives late, or (a disturbance) once more; nobody waits for it.
+\* A request arrives late, or (a disturbance) a second time; no client waits
+\* for its answer.
 ReceiveLate(m) ==
   /\ \E request \in late :
        /\ request.member = m
@@ -185,8 +188,8 @@ Event(changed, kind, s) ==
     LET Install(installed) == CoordinatorStep(installed, s, {})
     IN UpdateTarget(changed, now, Install)
 
-\* H8, R4: the timers of a client that is gone fire sooner or later; those of
-\* one that is there only as a disturbance.
+\* H8, R4: the timers of a client that has gone expire sooner or later; those
+\* of a running client expire only as a disturbance.
 SessionTimeout(m) ==
   /\ SessionTimerArmed(group, m)
   /\ IF clients[m].up THEN Disturb(1) ELSE UNCHANGED budget
@@ -234,9 +237,9 @@ FailOver ==
         \E now \in ComputesNow("failover", loaded) : UpdateTarget(loaded, now, Install)
   /\ UNCHANGED <<topics, clients, responses, late>>
 
-\* E5: deleted long after it became empty: no old request is alive, and nobody
-\* takes itself for a member (epochs start again, so both would be mistaken for
-\* requests of the next life).
+\* E5: an administrator deletes the group long after it became empty: no old
+\* request is on the way, and no client takes itself for a member. Epochs start
+\* again, so both would be mistaken for parts of the next group.
 DeleteGroup ==
   /\ Disturb(1)
   /\ GroupState(group) = "Empty"
@@ -258,8 +261,9 @@ ClientStep(action, m, client) ==
 EndedClient(client) == [NewClient(client.subscription) EXCEPT !.up = FALSE]
 
 \* KIP-848 "Response Handling": take over the epoch; revoke before anything
-\* else (K2), or use what is new at once.  Fenced or unknown: abandon all and
-\* rejoin (K1).  An instance id that is in use, or was taken over, is fatal (S2).
+\* else (K2), or use new partitions at once.  Fenced or unknown: abandon all
+\* partitions and rejoin (K1).  An instance id that is in use, or that another
+\* process took over, is fatal (S2).
 \* @type: ($client, $response) => $client;
 Reaction(client, response) ==
   IF response.error \in {"UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"} THEN EndedClient(client)
@@ -287,9 +291,10 @@ FinishRevocation(m) ==
   /\ ClientStep("FinishRevocation", m, [clients[m] EXCEPT !.owned = clients[m].told, !.report = TRUE])
   /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
 
-\* E1: the member subscribes to something else, and says so next time.  Not
-\* while an answer is under way: that commutes with receiving it, and the answer
-\* must not pass for one to the new subscription.
+\* E1: the member changes its subscription, and the next request reports the
+\* change.  The change does not happen while an answer is on the way: it
+\* commutes with receiving the answer, and that answer must not count as an
+\* answer to the new subscription.
 ChangeSubscription(m) ==
   /\ Disturb(1)
   /\ clients[m].up /\ responses[m] = {}
@@ -350,10 +355,10 @@ LeaveGroupTemporarily(m) ==
   /\ ProcessEnds(m)
   /\ UNCHANGED <<topics, late>>
 
-\* Crashed or left, a client may return.  To start a second process of a static
+\* A client that crashed or left may return.  A second process of a static
 \* member beside a first is a disturbance (S2).  A process of a static member
-\* has a member id that no message knows: the id of one that ended is only used
-\* again when nothing of it is on the way.
+\* has a member id that no message has: the id of a process that ended is used
+\* again only when none of its messages is on the way.
 Start(m) ==
   /\ ~clients[m].up
   /\ InstanceOf[m] # None => \A request \in late : request.member # m
@@ -405,8 +410,9 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-\* R8: heartbeats get through, revocations end, and a client that is gone
-\* expires.  Nothing else is promised: no disturbance, no late message.
+\* R8: heartbeats get through, revocations end, and the session of a client
+\* that has gone expires.  Fairness of nothing else is assumed: no disturbance,
+\* no late message.
 Recovery(m) ==
   /\ WF_state(SendRequest(m))
   /\ WF_state(ReceiveResponse(m))
@@ -422,7 +428,7 @@ FairSpec == Spec /\ \A m \in MemberIds : Recovery(m)
 \* @type: (Str, Str) => Bool;
 BothOwn(m, n) == m # n /\ clients[m].owned \cap clients[n].owned # {}
 
-\* R7, members' view: of two owners of a partition one is a zombie.
+\* R7, members' view: if a partition has two owners, one of them is a zombie.
 NoDoubleOwnership ==
   \A m \in MemberIds, n \in MemberIds : BothOwn(m, n) => m \in zombies \/ n \in zombies
 

@@ -2,16 +2,17 @@
 (***************************************************************************)
 (* The proof of the coordinator with its members and network: Inv holds in *)
 (* every reachable state of the closed instance, for epochs of any size    *)
-(* and any number of disturbances, and implies that of two owners of a     *)
-(* partition one is a zombie (R7, members' view).  It needs R9.            *)
+(* and any number of disturbances, and implies R7, members' view: of two   *)
+(* owners of a partition one is a zombie.  The proof needs R9.             *)
 (*                                                                         *)
-(* `late` holds up to 2 requests.  Every conjunct of Inv speaks of one late*)
-(* request at a time and no action looks at two, so more would add nothing.*)
+(* `late` holds up to 2 requests.  Every conjunct of Inv speaks of one     *)
+(* late request at a time and no action looks at two, so more would add    *)
+(* nothing.                                                                *)
 (***************************************************************************)
 EXTENDS ClosedGroup, GroupInvariant
 
-\* Has the process an incarnation in the group, as far as it knows or will
-\* know by the response in flight?
+\* Has the process an incarnation in the group, as far as it knows or will know
+\* by the response in flight?
 \* @type: (Str) => Bool;
 Alive(m) ==
   /\ clients[m].up /\ m \notin zombies
@@ -30,16 +31,17 @@ ClientTypeOK ==
   /\ zombies \subseteq MemberIds
   /\ budget >= 0
 
-\* No epoch that anybody has heard of is ahead of the group's.
+\* No epoch that a client knows, or that is in flight, is ahead of the group's.
 EpochsKnown ==
   /\ \A m \in MemberIds :
        /\ clients[m].epoch <= group.epoch
        /\ \A response \in responses[m] : 0 <= response.epoch /\ response.epoch <= group.epoch
   /\ \A request \in late : request.epoch <= group.epoch
 
-\* The coordinator takes partitions that a living member was told, or is about
-\* to be told, for held; and those that it is to give up, for being revoked,
-\* if that is needed to tell an acknowledgement from another report.
+\* The coordinator holds every partition that a live member has been assigned,
+\* or will be by a response in flight. The coordinator also marks partitions
+\* that the member must give up as being revoked, where that is needed to tell
+\* an acknowledgement from another report.
 KnownIsHeld ==
   \A m \in MemberIds :
     Alive(m) =>

@@ -23,8 +23,8 @@ CONSTANTS
   \* cooperative.
   \* @type: Set(Str);
   Eager,
-  \* Which targets a leader may choose: any legal one, or always the same one
-  \* of the same members, as a sticky assignor does in the end.
+  \* The targets that a leader may choose: any legal one, or always the same
+  \* one for the same members, as a sticky assignor does in the end.
   \* @type: Bool;
   FixedLeader,
   \* The partitions that each topic has.
@@ -50,7 +50,8 @@ VARIABLES
   \* The answer in flight to each process.
   \* @type: Str -> Set($reply);
   replies,
-  \* Processes whose member was removed and that have not learned it (R7).
+  \* Zombies: processes that have not learned that their member was removed
+  \* (R7).
   \* @type: Set(Str);
   zombies,
   \* Disturbances left.
@@ -95,9 +96,9 @@ Disturb(n) == budget >= n /\ budget' = budget - n
 (* The coordinator                                                         *)
 (***************************************************************************)
 
-\* A step of the coordinator, with the answers that it gives: those that wait
-\* at a barrier are answered as it opens, or as the group is converted.  `asked`
-\* are processes that have learned by it what they are.
+\* A step of the coordinator, with its answers: members that wait at a barrier
+\* are answered when it opens, or when the group is converted.  `asked` are
+\* processes that learn by the answer that they are members or not.
 \* @type: ($mixed, Set(Str), Str -> Set($reply)) => Bool;
 CoordinatorStep(next, asked, answers) ==
   LET gone == {m \in Members(mixed.group) : m \notin Members(next.group) /\ processes[m].up}
@@ -210,8 +211,8 @@ HeartbeatOf(m) ==
                     !.owned = IF process.report THEN {process.owned} ELSE {},
                     !.subscription = IF process.report THEN {{TopicName[t] : t \in Topics}} ELSE {}]
 
-\* The consumer group with what a heartbeat has made of it; a join is not of the
-\* classic protocol any more.
+\* The consumer group after a heartbeat; a member that joins by a heartbeat
+\* does not use the classic protocol any more.
 \* @type: ($mixed, Str, $group, $response) => $mixed;
 AfterHeartbeat(x, m, group, response) ==
   FollowPhases([x EXCEPT !.group = group,
@@ -222,7 +223,8 @@ ReplyOf(response) ==
   {[api |-> "Heartbeat", error |-> response.error, epoch |-> response.epoch,
     assigned |-> {a.assigned : a \in response.assignment}]}
 
-\* A heartbeat to a consumer group, perhaps one that was a classic one just now.
+\* A heartbeat to a consumer group, perhaps to a group that the same heartbeat
+\* converts from a classic one.
 \* @type: ($mixed, Str, $request, Set(Str)) => Bool;
 HandleHeartbeat(x, m, request, asked) ==
   \E updated \in {UpdateMember(x.group, ClusterTopics, m, request)} :
@@ -269,8 +271,8 @@ ReceiveReply(m) ==
   /\ replies' = [replies EXCEPT ![m] = {}]
   /\ UNCHANGED <<mixed, budget>>
 
-\* K2, C3: the member gives up what it must; a cooperative member rejoins at
-\* once.
+\* K2, C3: the member gives up the partitions that it must; a cooperative
+\* member rejoins at once.
 FinishRevocation(m) ==
   /\ processes[m].up /\ ~(processes[m].owned \subseteq processes[m].told)
   /\ processes[m].protocol = "classic" => processes[m].stage = "revoke"
@@ -294,7 +296,7 @@ Expire(m) ==
   /\ UNCHANGED processes
   /\ Remove(m, {}, replies)
 
-\* The process dies; what is under way to it is lost.
+\* The process dies; messages to it are lost.
 Crash(m) ==
   /\ Disturb(1)
   /\ processes[m].up
@@ -303,7 +305,7 @@ Crash(m) ==
   /\ zombies' = zombies \ {m}
   /\ UNCHANGED mixed
 
-\* One that has ended may come back, with either protocol.
+\* A process that has ended may come back, with either protocol.
 Start(m) ==
   /\ ~processes[m].up /\ m \notin Members(mixed.group)
   /\ \E protocol \in {"classic", "consumer"} : processes' = [processes EXCEPT ![m] = NewProcess(protocol)]
@@ -336,7 +338,8 @@ Next ==
 
 Spec == Init /\ [][Next]_state
 
-\* R8: requests get through, revocations end, and who is gone expires.
+\* R8: requests get through, revocations end, and the session of a process that
+\* has gone expires.
 Recovery(m) ==
   /\ WF_state(SendJoin(m))
   /\ WF_state(SendSync(m))
@@ -355,14 +358,15 @@ FairSpec == Spec /\ \A m \in MemberIds : Recovery(m)
 \* @type: (Str, Str) => Bool;
 BothOwn(m, n) == m # n /\ processes[m].owned \cap processes[n].owned # {}
 
-\* R7, members' view: of two owners of a partition one is a zombie.
+\* R7, members' view: if a partition has two owners, one of them is a zombie.
 NoDoubleOwnership ==
   \A m \in MemberIds, n \in MemberIds : BothOwn(m, n) => m \in zombies \/ n \in zombies
 
 \* R7 without the exemption: must fail.
 NoDoubleOwnershipEver == \A m \in MemberIds, n \in MemberIds : ~BothOwn(m, n)
 
-\* R7: the coordinator knows at least what a process owns that is no zombie.
+\* R7: the coordinator holds at least the partitions of every process that is
+\* no zombie.
 OwnedIsHeld ==
   \A m \in MemberIds \ zombies :
     processes[m].owned \subseteq IF mixed.kind = "consumer" THEN Held(mixed.group, m) ELSE HeldAtConversion(mixed, m)

@@ -1,24 +1,26 @@
 ---------------------------- MODULE ClosedOffsets ---------------------------
 (***************************************************************************)
 (* The closed instance with offsets: members fetch the committed offset of *)
-(* what they are given, consume, commit when they like, give partitions up *)
-(* with a last commit or without, crash with a commit on the way; zombies  *)
-(* (R7) go on consuming and committing.  The member epoch (O2) protects a  *)
-(* partition's next owner from all of them: this is where the exemption of *)
-(* R7 is shown to be harmless.                                             *)
+(* their new partitions, consume, commit at any time, give partitions up   *)
+(* with a last commit or without, and crash with a commit on the way;      *)
+(* zombies (R7) go on consuming and committing.  The member epoch (O2)     *)
+(* protects a partition's next owner from all of them: this module shows   *)
+(* that the exemption of R7 is harmless.                                   *)
 (*                                                                         *)
-(* R9 is needed here, too.  Between two revocations in a row a member keeps*)
-(* its epoch (branch acknowledge-revoke): a commit of a living process that*)
-(* arrives after the acknowledgement of the first one carries the member's *)
-(* current epoch, is accepted, and overwrites what the next owner has      *)
-(* committed.  So a commit that a process gave up on must be dropped before*)
-(* its next heartbeat arrives: NetworkDropsOldRequests holds of commits.   *)
+(* R9 is needed here, too.  Between two revocations in a row a member      *)
+(* keeps its epoch (branch acknowledge-revoke): a commit of a live process *)
+(* that arrives after the acknowledgement of the first revocation has the  *)
+(* member's current epoch, is accepted, and overwrites the commit of the   *)
+(* next owner.  So a commit that a process has abandoned must be dropped   *)
+(* before its next heartbeat arrives: NetworkDropsOldRequests holds for    *)
+(* commits.                                                                *)
 (*                                                                         *)
-(* A commit is handled in the step that sends it: one that is lost is no   *)
-(* step, and whether its answer arrives changes nothing here (a member that*)
-(* does not know goes on or commits again).  A fetch is answered at once:  *)
-(* while the member holds the partition nobody else may commit (that is O2)*)
-(* so an answer that is under way stays true; afterwards it is a zombie's. *)
+(* A commit is handled in the step that sends it: a lost commit is no      *)
+(* step, and the arrival of its answer changes nothing here (a member      *)
+(* without the answer goes on or commits again).  A fetch is answered at   *)
+(* once: while the member holds the partition no other client may commit   *)
+(* (that is O2), so an answer in flight stays true; after that the answer  *)
+(* belongs to a zombie.                                                    *)
 (*                                                                         *)
 (* `processed` and `stopped` are history: no action depends on them.       *)
 (***************************************************************************)
@@ -42,14 +44,16 @@ VARIABLES
   \* The committed offset of each partition, NoOffset where there is none.
   \* @type: $partition -> Int;
   offsets,
-  \* The offset of the next record that a member processes; NoOffset for what
-  \* it does not own, or has not fetched the committed offset of.
+  \* The offset of the next record that a member processes; NoOffset for a
+  \* partition that it does not own, or whose committed offset it has not
+  \* fetched.
   \* @type: Str -> ($partition -> Int);
   positions,
   \* Commits that may still arrive.
   \* @type: Set($commit);
   lateCommits,
-  \* History: how many records of each partition somebody has processed.
+  \* History: the number of records of each partition that any client has
+  \* processed.
   \* @type: $partition -> Int;
   processed,
   \* History: where the last owner stopped, if all that it did was committed
@@ -79,7 +83,7 @@ CommitOf(m, p) ==
   [member |-> m, epoch |-> clients[m].epoch, partition |-> p, offset |-> positions[m][p],
    superseded |-> m \in zombies]
 
-\* O2.  Nothing of the group changes.
+\* O2: a commit.  No variable of the group changes.
 \* @type: ($commit, Str) => Bool;
 HandleCommit(commit, error) ==
   /\ offsets' = Commit(offsets, commit.partition, commit.offset, error)
@@ -96,8 +100,8 @@ ErrorOf(commit) ==
 \* @type: (Str, $partition) => Bool;
 Consumes(m, p) == clients[m].up /\ p \in clients[m].owned
 
-\* O4: the new owner asks where to begin; fenced, it asks again later.  Where
-\* nothing was committed it begins at the first record.
+\* O4: the new owner fetches the offset to begin at; if fenced, it fetches
+\* again later.  Without a committed offset it begins at the first record.
 OffsetFetch(m, p) ==
   LET epoch == clients[m].epoch
       error == FirstError(FetchError(group, m, epoch), PartitionError(topics, p))
@@ -128,7 +132,8 @@ OffsetCommit(m, p) ==
   /\ HandleCommit(CommitOf(m, p), ErrorOf(CommitOf(m, p)))
   /\ UNCHANGED <<groupVars, budget, positions, lateCommits, processed, stopped>>
 
-\* A commit arrives late, or (a disturbance) once more; nobody waits for it.
+\* A commit arrives late, or (a disturbance) a second time; no client waits for
+\* its answer.
 \* @type: ($commit, Str) => Bool;
 LateCommitArrives(commit, error) ==
   /\ \/ lateCommits' = lateCommits \ {commit} /\ UNCHANGED budget
@@ -152,21 +157,21 @@ LoseCommit(m, p) ==
 (* The group's steps                                                       *)
 (***************************************************************************)
 
-\* A step keeps a member's positions of the partitions that it goes on owning.
-\* A partition that is given to it is new once (K3): it asks where to begin
-\* (OffsetFetch).
+\* A step keeps a member's positions in the partitions that it continues to
+\* own. A partition is new to a member once (K3): the member fetches the offset
+\* to begin at (OffsetFetch).
 PositionsFollow ==
   positions' = [m \in MemberIds |-> [p \in Partitions |->
                   IF p \in clients[m].owned \cap clients'[m].owned THEN positions[m][p] ELSE NoOffset]]
 
-\* Does `m`, being no zombie, give up `p`, which it has begun to consume?
+\* Does `m`, being no zombie, give up `p`, from which it has consumed?
 \* @type: (Str, $partition) => Bool;
 Stops(m, p) ==
   /\ m \notin zombies /\ p \in clients[m].owned /\ p \notin clients'[m].owned
   /\ positions[m][p] # NoOffset
 
-\* History.  O3: clean is what was committed up to where its owner stopped; a
-\* crash never is, as its last commit may be on the way.
+\* History.  O3: a stop is clean if the owner committed its last position; a
+\* crash never is, as its last commit may be in flight.
 StoppedFollows ==
   stopped' = [p \in Partitions |->
     IF Surviving(offsets, group, group', topics')[p] = NoOffset THEN NoOffset
@@ -175,7 +180,8 @@ StoppedFollows ==
               Stops(m, p) => positions[m][p] = offsets[p] /\ step'.action \notin {"Crash", "CrashSending"}
     THEN offsets[p] ELSE NoOffset]
 
-\* History: has somebody else, or another incarnation, taken over by this step?
+\* History: has another member, or another incarnation, taken over in this
+\* step?
 LateCommitsFollow(commits) ==
   lateCommits' = {[commit EXCEPT !.superseded =
                      \/ commit.superseded
@@ -189,8 +195,9 @@ OffsetsFollow(commits) ==
   /\ PositionsFollow /\ StoppedFollows /\ LateCommitsFollow(commits)
   /\ UNCHANGED processed
 
-\* As for late requests: a group is deleted long after its last commit (E5), and
-\* a static member's id is not used again while a commit of it is on the way.
+\* As for late requests: a group is deleted long after its last commit (E5),
+\* and a static member's id is not used again while a commit of it is in
+\* flight.
 GroupStep ==
   /\ Next
   /\ Exists(group) /\ ~Exists(group') => lateCommits = {}
@@ -217,14 +224,14 @@ OffsetSpec == OffsetInit /\ [][OffsetNext]_offsetVars
 (* Properties                                                              *)
 (***************************************************************************)
 
-\* O2: is it the coordinator's holder who commits, and has nobody else held
-\* the partition since it sent this?
+\* O2: does the coordinator's holder commit, and has no other member held the
+\* partition since the holder sent the commit?
 \* @type: ($commit, Bool) => Bool;
 OfTheHolder(commit, superseded) ==
   commit.partition \in Held(group, commit.member) /\ ~superseded
 
-\* O2: a commit from a superseded owner never overwrites its successor's, be
-\* it a zombie's or late.
+\* O2: a commit from a former owner never overwrites its successor's, be the
+\* former owner a zombie or the commit late.
 NoCommitOfASupersededOwner ==
   /\ \A m \in MemberIds, p \in Partitions :
        /\ Consumes(m, p) /\ positions[m][p] # NoOffset /\ ErrorOf(CommitOf(m, p)) = "NONE"
@@ -232,8 +239,8 @@ NoCommitOfASupersededOwner ==
   /\ \A commit \in lateCommits :
        ErrorOf(commit) = "NONE" => OfTheHolder(commit, commit.superseded)
 
-\* O3: at least once.  A member that begins at the committed offset skips
-\* nothing that nobody has processed.
+\* O3: at least once.  A member that begins at the committed offset skips only
+\* records that some client has processed.
 AtLeastOnce ==
   \A p \in Partitions :
     /\ offsets[p] <= processed[p]

@@ -2,20 +2,20 @@
 (***************************************************************************)
 (* The proof of ClosedInvariant, closed.  A step of a proof starts from    *)
 (* states that are generated field by field, because any state at all      *)
-(* would be too many.  So a proof shows something only of states that have *)
-(* the generated shapes.  Here the shapes are a part of the invariant:     *)
-(* they hold at the start, and after each step (ShapedInv), so that every  *)
+(* would be too many.  So a proof covers only states that have the         *)
+(* generated shapes.  Here the shapes are a part of the invariant: they    *)
+(* hold at the start, and after each step (ShapedInv), so that every       *)
 (* reachable state is among the generated ones.                            *)
 (*                                                                         *)
-(* In place of AnyResponses, AnyShapedResponses generates what the         *)
-(* coordinator answers: an error names no member and has no epoch, and an  *)
-(* answer without an error names the member that asked.                    *)
+(* In place of AnyResponses, AnyShapedResponses generates the              *)
+(* coordinator's answers: an error names no member and has no epoch, and   *)
+(* an answer without an error names the member that asked.                 *)
 (*                                                                         *)
 (* Left out: a state is generated with at most two late requests, and a    *)
-(* reachable state may have more.  Each conjunct of ShapedInv speaks of one*)
-(* late request, no step handles two, and no step is made possible by a    *)
-(* request that it does not handle.  That argument is not checked by an    *)
-(* engine.  Dialects whose answers to a keep-alive may come before a report*)
+(* reachable state may have more.  Each conjunct of ShapedInv speaks of    *)
+(* one late request, no step handles two, and no step depends on a request *)
+(* that it does not handle.  That argument is not checked by an engine.    *)
+(* Dialects whose answers to a keep-alive may come before a report         *)
 (* (NotesReports) have other shapes.                                       *)
 (***************************************************************************)
 EXTENDS ClosedInvariant
@@ -23,8 +23,8 @@ EXTENDS ClosedInvariant
 \* Errors that a request of the closed instance may get (H5, H6, S2).
 Refusals == {"UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH", "UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"}
 
-\* Nobody has a regular expression or names an assignor, and an instance id is
-\* the one of a process.
+\* No member has a regular expression or names an assignor, and an instance id
+\* is that of a process.
 \* @type: ($group) => Bool;
 GroupShape(g) ==
   \A m \in MemberIds :
@@ -50,9 +50,9 @@ ResponseShape(m, response) ==
             /\ response.assignment = {a}
   ELSE response.error \in Refusals /\ response = ErrorResponse(response.error)
 
-\* H1, H2, H7: a request that may come late.  One that joins has everything; a
-\* static member says which one it is beside its subscription, or when it leaves
-\* for a while.
+\* H1, H2, H7: a request that may come late.  A join has all fields; a static
+\* member sends its instance id beside its subscription, or when it leaves for
+\* a while.
 \* @type: ($request) => Bool;
 LateShape(request) ==
   /\ request.member \in MemberIds

@@ -1,77 +1,83 @@
 ------------------------------- MODULE Connect ------------------------------
 (***************************************************************************)
 (* Groups of Kafka Connect on the new protocol (the draft "Integrating     *)
-(* Kafka Connect With New Consumer Rebalance Protocol"; W1-W4), as what    *)
-(* they add to Coordinator: epochs, reconciliation, fencing and time-outs  *)
+(* Kafka Connect With New Consumer Rebalance Protocol"; W1-W4), as an      *)
+(* addition to Coordinator: epochs, reconciliation, fencing and time-outs  *)
 (* are those of a consumer group, and the same operators.                  *)
 (*                                                                         *)
 (* Members are workers.  A resource is a connector, <<"A", 0>>, or a task  *)
-(* of it, <<"A", 1>>: where a consumer group has a topic with partitions, a*)
-(* Connect group has a connector with its tasks, and each worker takes part*)
-(* in all of them.                                                         *)
+(* of it, <<"A", 1>>: where a consumer group has a topic with partitions,  *)
+(* a Connect group has a connector with its tasks, and each worker takes   *)
+(* part in all of them.                                                    *)
 (*                                                                         *)
-(* Step 2 of the heartbeat differs.  No coordinator computes a target here:*)
-(* a worker that it has chosen does, with PrepareAssignment and            *)
-(* InstallAssignment.  And what a lost worker had is remembered, so that   *)
-(* the assignor can wait for it (delayed rebalance, W2).                   *)
+(* Step 2 of the heartbeat differs.  The coordinator computes no target    *)
+(* here: it chooses a worker, and that worker does, with PrepareAssignment *)
+(* and InstallAssignment.  The group also remembers the work of a lost     *)
+(* worker, so that the assignor can wait for the worker (delayed           *)
+(* rebalance, W2).                                                         *)
 (*                                                                         *)
 (* Decisions where the draft leaves a question open; the alternatives in   *)
-(* brackets.  This is the one place where they are written down.           *)
+(* brackets.  They are written down only here.                             *)
 (*  1 Not all work must be assigned; each resource at most once (draft 161 *)
 (*    and 943 contradict each other).  [All of it: no work could wait.]    *)
 (*  2 A worker joins at member epoch 0 and stays there until a target is   *)
 (*    installed that was computed with it (draft 872, 884).  A request of  *)
-(*    epoch 0 from such a worker is a heartbeat.  [To the epoch of a target*)
-(*    without it, as KIP-848's server side assignors allow: draft 884.]    *)
-(*  3 A worker keeps its own id when it restarts (draft "workerIds").  [Ids*)
-(*    by the coordinator: a worker that is back would be another one.]  An *)
-(*    instance id adds nothing to that: it is in the worker's record, the  *)
-(*    assignor is told it, and no state here has it.  It keeps no place, as*)
-(*    there is no epoch -2, two workers may give the same, as the draft has*)
-(*    no UNRELEASED_INSTANCE_ID, and another one bumps no epoch.  An empty *)
-(*    one is refused.  [Any: the draft forbids only an empty one.  A static*)
-(*    member as in KIP-848: without that epoch and that error.]            *)
-(*  4 COMPUTE_ASSIGNMENT is a flag of the response, in each to the chosen  *)
-(*    worker as long as a target is due.  [An error, once: lost with it.]  *)
+(*    epoch 0 from such a worker is a heartbeat.  [To the epoch of a       *)
+(*    target without it, as KIP-848's server side assignors allow: draft   *)
+(*    884.]                                                                *)
+(*  3 A worker keeps its own id when it restarts (draft "workerIds").      *)
+(*    [Ids by the coordinator: a worker that is back would be another      *)
+(*    one.]  An instance id adds nothing to that: the worker's record has  *)
+(*    it, the assignor gets it, and no state here has it.  An instance id  *)
+(*    keeps no place, as there is no epoch -2; two workers may have the    *)
+(*    same, as the draft has no UNRELEASED_INSTANCE_ID; and a changed      *)
+(*    instance id bumps no epoch.  An empty one is refused.  [Any: the     *)
+(*    draft forbids only an empty one.  A static member as in KIP-848:     *)
+(*    without that epoch and that error.]                                  *)
+(*  4 COMPUTE_ASSIGNMENT is a flag in each response to the chosen worker   *)
+(*    as long as a target is due.  [An error, once: lost with the          *)
+(*    response.]                                                           *)
 (*  5 The chosen worker stays chosen while it is in the group (draft "the  *)
-(*    Leader assignment is sticky"); then the first by id; after a time-out*)
-(*    the next by id.  A new coordinator chooses anew.  [Any one each time:*)
-(*    the delay runs in the worker that computed last.]  Chosen is one that*)
-(*    reads the versions of all others (draft 152); if none does, any: the *)
-(*    draft asks that ranges overlap, no more.  [Nobody: the group would   *)
-(*    never have a target again.]  A worker that has prepared goes on,     *)
-(*    though, as with A6.                                                  *)
-(*  6 Work that the target had for a worker when it was removed is the     *)
-(*    group's lost work, in the log, and PrepareAssignment tells of it with*)
-(*    member epoch -1, until someone else is given it, it is removed, or no*)
-(*    worker is left.  [In the assignor's memory, as in KIP-415: a new     *)
-(*    leader gives all lost work away at once.  In the target, under the id*)
-(*    of who has gone: draft 943 prints a target without it.]              *)
-(*  7 The delay runs in the worker that has computed; one that did not     *)
-(*    begins it anew, so work may wait longer, never shorter.  [In the     *)
-(*    coordinator, which has no such setting.]                             *)
+(*    Leader assignment is sticky"); then the first by id; after a         *)
+(*    time-out the next by id.  A new coordinator chooses anew.  [Any one  *)
+(*    each time: the delay runs in the worker that computed last.]  A      *)
+(*    worker that reads the versions of all others is chosen (draft 152);  *)
+(*    if none does, any: the draft asks only that ranges overlap.  [No     *)
+(*    worker: the group would never have a target again.]  A worker that   *)
+(*    has prepared goes on, though, as with A6.                            *)
+(*  6 Work that the target had for a worker when the worker was removed is *)
+(*    the group's lost work, in the log. PrepareAssignment returns it with *)
+(*    member epoch -1, until another worker gets the work, the work is     *)
+(*    removed, or no worker is left.  [In the assignor's memory, as in     *)
+(*    KIP-415: a new leader gives all lost work away at once.  In the      *)
+(*    target, under the id of the removed worker: draft 943 prints a       *)
+(*    target without it.]                                                  *)
+(*  7 The delay runs in the worker that has computed; another worker       *)
+(*    starts the delay anew, so work may wait longer, never shorter.  [In  *)
+(*    the coordinator, which has no such setting.]                         *)
 (*  8 Any change of a worker's reason bumps the group epoch (E1), so a     *)
-(*    worker never goes back to 0, but alternates.  A repeated request says*)
+(*    worker never goes back to 0, but alternates.  A repeated request has *)
 (*    the same reason, and bumps nothing.  [A reason other than 0 bumps:   *)
 (*    twice, if an answer is lost.]                                        *)
-(*  9 FENCED_MEMBER_EPOCH of both calls is STALE_MEMBER_EPOCH, as nobody is*)
-(*    removed; an assignment that was prepared by another coordinator or   *)
-(*    for another epoch is an INVALID_ASSIGNMENT.                          *)
+(*  9 FENCED_MEMBER_EPOCH of both calls is STALE_MEMBER_EPOCH, as no       *)
+(*    worker is removed; an assignment that was prepared by another        *)
+(*    coordinator or for another epoch is an INVALID_ASSIGNMENT.           *)
 (* 10 The assignment is sent until it is acknowledged (R5), not only to a  *)
 (*    worker that is behind (draft 336); it has no pending work.           *)
 (* 11 Connectors and tasks come to the coordinator as topics do: from      *)
 (*    outside the group.  [From a worker's metadata.]                      *)
-(* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR), and so is a*)
-(*    worker that joins with versions that overlap with those of none of   *)
-(*    the others, as in a consumer group (A8; draft 321).                  *)
+(* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR), and so is  *)
+(*    a worker that joins with versions that do not overlap with those of  *)
+(*    any other worker, as in a consumer group (A8; draft 321).            *)
 (*                                                                         *)
 (* The draft's case studies are scenarios over these operators (W3), in    *)
-(* traces/golden/connect, with what it prints wrongly.                     *)
+(* traces/golden/connect, with its misprints.                              *)
 (*                                                                         *)
-(* Left out: names of assignors (in ConnectNames; here all offer one, and  *)
-(* no more), a worker that comes back with an assignor of other versions,  *)
-(* what an assignor gives workers besides work (version and metadata), one *)
-(* that fails, the migration of classic groups of workers, offsets.        *)
+(* Left out: names of assignors (in ConnectNames; here all workers offer   *)
+(* the same one), a worker that comes back with an assignor of other       *)
+(* versions, results of an assignor besides work (version and metadata),   *)
+(* an assignor that fails, the migration of classic groups of workers,     *)
+(* offsets.                                                                *)
 (***************************************************************************)
 EXTENDS Coordinator
 
@@ -154,14 +160,15 @@ NextWorker(workers, m) ==
 Reads(m, n) == Versions[m][1] <= Versions[n][1] /\ Versions[n][2] <= Versions[m][2]
 
 \* W1: workers that may be chosen: those that read the metadata of all, if
-\* anybody does.
+\* there are such workers.
 \* @type: (Set(Str)) => Set(Str);
 Covering(workers) ==
   LET all == {m \in workers : \A n \in workers : Reads(m, n)}
   IN IF all = {} THEN workers ELSE all
 
-\* W1: somebody is chosen as long as somebody is there; who stays, stays chosen
-\* while it reads the metadata of all, or has prepared.
+\* W1: a worker is chosen as long as the group has workers; a worker that stays
+\* in the group stays chosen while it reads the metadata of all, or has
+\* prepared.
 \* @type: ($group, $work) => $work;
 Choose(g, w) ==
   IF w.chosen \in (IF w.prepared = {} THEN Covering(Members(g)) ELSE Members(g)) THEN w
@@ -172,8 +179,8 @@ Choose(g, w) ==
 \* @type: (Str -> Int, $partition) => Bool;
 IsThere(metadata, r) == r[2] < metadata[r[1]]
 
-\* W2: after a step from g to h: what those who are gone had in the target is
-\* lost; nothing is where no worker is left to wait.
+\* W2: after a step from g to h, the work that the target had for removed
+\* workers is lost; nothing is lost where no worker is left to wait.
 \* @type: ($group, $group, $work) => $work;
 FollowWork(g, h, w) ==
   LET gone == Members(g) \ Members(h)
@@ -199,7 +206,7 @@ ConnectInvalid(request) ==
 AsMember(request) ==
   [request EXCEPT !.regex = IF request.epoch = 0 THEN {EveryConnector} ELSE {}, !.instance = {}]
 
-\* Has the worker joined, and waits for the first target with it?
+\* Has the worker joined, without a target that was computed with it?
 \* @type: ($group, Str) => Bool;
 Waits(g, m) == m \in Members(g) /\ g.members[m].epoch = 0
 
@@ -313,16 +320,16 @@ PrepareAssignment(g, w, m, epoch) ==
             ELSE [NoCall EXCEPT !.groupEpoch = g.epoch, !.workers = PreparedWorkers(g, w)]]
 
 \* W4, as far as the draft can mean it: known resources, each at most once, to
-\* workers that were there; by what was prepared (W4).
+\* workers that were in the group, judged by the group as it was prepared.
 \* @type: ($prepared, $partition -> Str, Set($partition)) => Bool;
 ValidTarget(prepared, target, twice) ==
   /\ twice = {}
   /\ \A r \in Partitions :
        target[r] # None => target[r] \in prepared.workers /\ IsThere(prepared.metadata, r)
 
-\* E2, W4: the target is that of the epoch that it was computed from.  A
-\* worker that has left meanwhile gets nothing.  Work that is given to
-\* somebody is not lost.
+\* E2, W4: the epoch of the target is that from which it was computed.  A
+\* worker that has left meanwhile gets nothing.  Work that a worker gets is not
+\* lost any more.
 \* @type: ($group, $work, $prepared, $partition -> Str) => {group: $group, work: $work};
 Installed(g, w, prepared, target) ==
   LET given == [r \in Partitions |-> IF target[r] \in Members(g) THEN target[r] ELSE None] IN
@@ -357,8 +364,8 @@ ChooseAnother(g, w) ==
    work |-> [w EXCEPT !.prepared = {}, !.chosen = NextWorker(Covering(Members(g)), w.chosen)],
    step |-> EventStep("AssignmentTimeout", w.chosen, "", 0), call |-> NoCall]
 
-\* P2: lost work, whom the target knows and reasons are in the log; who computes,
-\* and from what, is not.
+\* P2: lost work, the workers of the target and reasons are in the log; the
+\* chosen worker and the group that it prepared are not.
 \* @type: ($group, $work, Str -> Int, $step) => $worked;
 ConnectFailOver(g, w, topics, s) ==
   LET h == DeriveRevocations(NoticeTopics(AfterFailOver(g), topics))

@@ -2,16 +2,17 @@
 (***************************************************************************)
 (* Connect groups whose workers offer assignors by name, in an order (W1,  *)
 (* H3): "a common assignor that all workers support, in the order of       *)
-(* precedence of the workers".  OpenConnect has one name that all offer.   *)
+(* precedence of the workers".  OpenConnect has one name that all workers  *)
+(* offer.                                                                  *)
 (*                                                                         *)
 (* The decision: the order is that of a consumer group (A1): the least sum *)
 (* of an assignor's places in the workers' lists, then the first by name.  *)
-(* A join, or another list, that leaves no assignor which all workers offer*)
-(* is an UNSUPPORTED_ASSIGNOR and changes nothing.  Another list bumps the *)
-(* group epoch (E1).                                                       *)
+(* A join, or a changed list, that leaves no assignor which all workers    *)
+(* offer is an UNSUPPORTED_ASSIGNOR and changes nothing.  A changed list   *)
+(* bumps the group epoch (E1).                                             *)
 (*                                                                         *)
-(* Left out: reasons, and versions of an assignor (both are in OpenConnect,*)
-(* where every worker offers the same one name).                           *)
+(* Left out: reasons, and versions of an assignor (both are in             *)
+(* OpenConnect, where every worker offers the same one name).              *)
 (***************************************************************************)
 EXTENDS OpenConnect, ConnectProperties, Sequences
 
@@ -133,8 +134,8 @@ SomethingInCommon(g, offers) ==
   /\ \A m \in MemberIds : (offers[m] = NoList) = (m \notin Members(g))
   /\ \E name \in DOMAIN NameRank : \A m \in Members(g) : \E i \in DOMAIN offers[m] : offers[m][i] = name
 
-\* W1: refused is exactly what would leave none, stated without the operators
-\* above; and who is refused has changed nothing.
+\* W1: a request is refused exactly if it would leave no common assignor,
+\* stated without the operators above; and a refused request changes nothing.
 \* @type: ($group, $group, Str -> Seq(Str), Str -> Seq(Str), $step, Set(Seq(Str))) => Bool;
 RefusedExactly(g, h, before, now, s, said) ==
   LET Shared(list) == \E i \in DOMAIN list : \A m \in Members(g) \ {s.member} :
@@ -150,8 +151,8 @@ ListsBumpOnce(g, h, before, now, s) ==
     LET changed == MetadataChanged(g, h, s) \/ \E m \in Members(g) \cap Members(h) : before[m] # now[m]
     IN h.epoch = IF changed THEN BumpGroupEpoch(g).epoch ELSE g.epoch
 
-\* W1: no assignor that all workers offer is wanted more than the one that is
-\* named, worker by worker.
+\* W1: no other assignor that all workers offer is preferred to the selected
+\* one, worker by worker.
 \* @type: ($group, Str -> Seq(Str), $step, Str) => Bool;
 NamedIsCommon(g, offers, s, name) ==
   s.action = "PrepareAssignment" /\ s.response.error = "NONE" =>

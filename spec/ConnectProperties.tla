@@ -7,8 +7,8 @@
 (***************************************************************************)
 EXTENDS Connect, GroupProperties
 
-\* Canonical form: who computes is a worker, of what is due; whom the target
-\* does not know has nothing yet (W1).
+\* Canonical form: the member that computes is a worker, of a target that is
+\* due; a worker that the target does not have has no work yet (W1).
 \* @type: ($group, $work) => Bool;
 WorkOK(g, w) ==
   /\ IF Members(g) = {} THEN w.chosen = None ELSE w.chosen \in Members(g)
@@ -19,7 +19,8 @@ WorkOK(g, w) ==
   /\ Cardinality(w.prepared) <= 1
   /\ \A p \in w.prepared : g.assignmentEpoch < p.epoch /\ p.epoch <= g.epoch
 
-\* W2: lost work is nobody's, and somebody is there to be told of it.
+\* W2: lost work belongs to no worker, and the group has a worker that can be
+\* told about it.
 \* @type: ($group, $work) => Bool;
 LostIsNobodys(g, w) ==
   \A r \in Partitions : w.lost[r] # None =>
@@ -38,8 +39,8 @@ IsReadBy(version, m) == Versions[m][1] <= version /\ version <= Versions[m][2]
 \* @type: (Str, Str) => Bool;
 KnowOneVersion(m, n) == IsReadBy(Versions[m][1], n) \/ IsReadBy(Versions[n][1], m)
 
-\* W1: the chosen worker reads the first and the last version of all, unless
-\* nobody does, or it has prepared before others came.
+\* W1: the chosen worker reads the first and the last version of all, unless no
+\* worker does, or it has prepared before others came.
 \* @type: ($group, $work) => Bool;
 VersionsFit(g, w) ==
   LET ReadsAll(m) == \A n \in Members(g) : IsReadBy(Versions[n][1], m) /\ IsReadBy(Versions[n][2], m) IN
@@ -54,8 +55,8 @@ WorkerEpochBumpedExactly(g, h, w, v, s) ==
                    \/ \E m \in Members(g) \cap Members(h) : w.reasons[m] # v.reasons[m]
     IN h.epoch = IF changed THEN BumpGroupEpoch(g).epoch ELSE g.epoch
 
-\* W1, W4: only the worker that was chosen gives the group a target, of the
-\* epoch that it had asked for; each resource to one worker at most.
+\* W1, W4: only the chosen worker gives the group a target, of the epoch for
+\* which it prepared; each resource to one worker at most.
 \* @type: ($group, $group, $work, $work, $step, $call) => Bool;
 InstalledExactly(g, h, w, v, s, c) ==
   LET installs == s.action = "InstallAssignment" /\ s.response.error = "NONE" IN
@@ -68,8 +69,8 @@ InstalledExactly(g, h, w, v, s, c) ==
        /\ \A r \in Partitions : c.target[r] \in Members(g) => h.target[r] = c.target[r]
        /\ \A m \in MemberIds : h.members[m] = g.members[m]
 
-\* W2: no work of a worker that goes is forgotten, and none that is lost, until
-\* it is somebody's, or is removed, or nobody is left.
+\* W2: no work of a removed worker is forgotten, and no lost work, until a
+\* worker gets it, or it is removed, or no worker is left.
 \* @type: ($group, $group, $work, $work) => Bool;
 LostWorkIsKept(g, h, w, v) ==
   \A r \in Partitions :
@@ -110,8 +111,8 @@ WorkerErrorsExactly(g, h, w, v, s) ==
      /\ error = "STALE_MEMBER_EPOCH" => computes /\ s.request.epoch # g.members[s.member].epoch
      /\ error = "INVALID_ASSIGNMENT" => s.action = "InstallAssignment" /\ s.member = w.chosen
 
-\* R6: a worker whose work stays what it is only moves to the new epoch; one
-\* that the target does not know does not even that.
+\* R6: a worker whose work does not change only moves to the new epoch; a
+\* worker that the target does not have keeps its epoch, too.
 \* @type: ($group, $group, $work, $step) => Bool;
 WorkersUndisturbed(g, h, w, s) ==
   \A m \in MemberIds :

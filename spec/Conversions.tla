@@ -1,18 +1,18 @@
 ----------------------------- MODULE Conversions ----------------------------
 (***************************************************************************)
-(* Online migration (M1) of classic groups in full: what converts a group  *)
-(* of ClassicCoordinator to one of Migration, and back.                    *)
+(* Online migration (M1) of classic groups in full: the conversion of a    *)
+(* group of ClassicCoordinator to a group of Migration, and back.          *)
 (*                                                                         *)
-(* A classic group is converted by way of the one "in short" that Migration*)
-(* has (InShort).  The partitions that a member owns, and the generation   *)
-(* that these are of, travel in its subscription, which the coordinator    *)
-(* reads only here: they are strings among its topics, ClaimName and       *)
-(* GenerationName.  One that names no generation is of a version that is   *)
-(* too old (M2).                                                           *)
+(* A classic group is converted by way of the one "in short" that          *)
+(* Migration has (InShort).  The partitions that a member owns, and their  *)
+(* generation, are in its subscription, which the coordinator reads only   *)
+(* here: they are strings among its topics, ClaimName and GenerationName.  *)
+(* A subscription without a generation is of a version that is too old     *)
+(* (M2).                                                                   *)
 (*                                                                         *)
-(* Decided here: where several say that they own a partition, the member of*)
-(* the latest generation does, and among those the first.  Left out: user  *)
-(* data (M4), assignments that cannot be read.                             *)
+(* Decided here: where several members claim a partition, the member of    *)
+(* the latest generation owns it, and among those the first.  Left out:    *)
+(* user data (M4), assignments that cannot be read.                        *)
 (***************************************************************************)
 EXTENDS Migration
 
@@ -99,8 +99,8 @@ InShort(c, topics) ==
       group |-> [NoGroup EXCEPT !.epoch = c.generation, !.metadata = MetadataOf(kept, topics),
                                 !.members = members]]
 
-\* M1: the consumer group that a classic one becomes; of one that has had no
-\* generation nothing is left.
+\* M1: the consumer group that results from a classic one; nothing is left of a
+\* classic group that never had a generation.
 \* @type: ($classicGroup, Str -> Int) => $mixed;
 Upgraded(c, topics) ==
   IF c.generation > 0 THEN ConvertUp(InShort(c, topics))
@@ -114,12 +114,12 @@ UpgradeError(c) ==
   ELSE IF c.generation > 0 /\ \E m \in Kept(c) : IsTooOld(c.members[m].subscription)
   THEN "INVALID_REQUEST" ELSE "NONE"
 
-\* Everything that waits is told to join again.
+\* All requests that wait are answered with the error to join again.
 \* @type: ($classicGroup) => Set($answer);
 RejoinAnswers(c) == UNION {Classic!Unanswered(c, m, m, "REBALANCE_IN_PROGRESS") : m \in Classic!InGroup(c)}
 
-\* M1: the members that are left, in a classic group; what they hold is as if
-\* they said it now.
+\* M1: the remaining members, in a classic group, with the partitions that they
+\* hold as their claims.
 \* @type: ($mixed, Str -> $words) => Str -> $classicMember;
 BroughtBack(x, words) ==
   LET back == ConvertBack(x)
@@ -130,8 +130,8 @@ BroughtBack(x, words) ==
                 !.place = "member", !.instance = back.group.members[m].instance,
                 !.protocols = words[m].protocols, !.subscription = Declares(m)]]
 
-\* M1: the classic group of these members.  The log assigns nothing to anybody;
-\* everyone must rejoin.
+\* M1: the classic group of these members.  The log has no assignment; all
+\* members must rejoin.
 \* @type: (Int, Str -> $classicMember) => $outcome;
 BackToClassic(generation, members) ==
   LET group == [Classic!NoClassicGroup EXCEPT !.generation = generation, !.type = "consumer", !.members = members]
@@ -143,9 +143,9 @@ BackToClassic(generation, members) ==
 \* @type: ($mixed, Str -> $words) => $classicGroup;
 Downgraded(x, words) == BackToClassic(x.group.epoch, BroughtBack(x, words)).group
 
-\* M1: has the group just been converted back?  Only then does somebody say
-\* that it owns partitions of this very generation: who joins a generation comes
-\* from one before.
+\* M1: has the group just been converted back?  Only then has a member claims
+\* of this very generation: a member that joins a generation has claims of an
+\* earlier one.
 \* @type: ($classicGroup) => Bool;
 ConvertedBack(c) ==
   \E s \in c.saved : \E m \in MemberIds :
@@ -153,8 +153,9 @@ ConvertedBack(c) ==
     /\ s.generation \in DOMAIN GenerationName
     /\ GenerationName[s.generation] \in s.members[m].subscription
 
-\* C2, M1: the group as the log gives it back.  One that has just been converted
-\* back has no leader who would synchronise it: all must rejoin, as before.
+\* C2, M1: the group as a new coordinator loads it from the log.  A group that
+\* has just been converted back has no leader to synchronise it: all members
+\* must rejoin, as before.
 \* @type: ($classicGroup) => $outcome;
 LoadedClassic(c) ==
   LET loaded == Classic!ClassicAfterFailOver(c) IN

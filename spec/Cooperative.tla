@@ -1,29 +1,29 @@
 ----------------------------- MODULE Cooperative ----------------------------
 (***************************************************************************)
 (* Incremental cooperative rebalancing (KIP-429): the closed instance of   *)
-(* classic groups with members that keep what they own as they rejoin, and *)
-(* say what it is in their JoinGroup (C3).  The coordinator, the network   *)
+(* classic groups with members that keep their partitions as they rejoin,  *)
+(* and claim them in their JoinGroup (C3).  The coordinator, the network   *)
 (* and the faults are those of ClosedClassic.                              *)
 (*                                                                         *)
-(* A process has a configuration: its assignors, and with them whether it  *)
-(* is eager or cooperative.  An upgrade changes it, one process after the  *)
-(* other (Bounce); members of both kinds are in one group meanwhile.       *)
+(* A process has a configuration: its assignors, and with them its mode,   *)
+(* eager or cooperative.  An upgrade changes it, one process after the     *)
+(* other (Bounce); members of both modes are in one group meanwhile.       *)
 (*                                                                         *)
-(* The partitions that a member says it owns travel in its subscription,   *)
-(* which the coordinator does not read but compares: here a claim is a     *)
-(* string among its topics, ClaimName of the partition.                    *)
+(* The partitions that a member claims are in its subscription, which the  *)
+(* coordinator does not read but compares: here a claim is a string among  *)
+(* its topics, ClaimName of the partition.                                 *)
 (*                                                                         *)
-(* A leader that knows of claims hands out in two phases: a partition that *)
-(* somebody else still claims is given to nobody, its owner revokes it and *)
-(* rejoins, and the next rebalance hands it to its new owner.              *)
+(* A leader that knows of claims assigns in two phases: a partition that   *)
+(* another member still claims is assigned to no member, its owner revokes *)
+(* it and rejoins, and the next rebalance assigns it to its new owner.     *)
 (*                                                                         *)
 (* Decided where the document leaves it open: claims are of version 1 of   *)
-(* the embedded protocol, without the generation that they are of; only    *)
-(* onPartitionsAssigned is called on no partitions; what a member owns of  *)
-(* a topic that is deleted is lost before it rejoins, be it eager or       *)
-(* cooperative; a process that is refused for good                         *)
-(* (INCONSISTENT_GROUP_PROTOCOL) ends.                                     *)
-(* Left out: callbacks that raise (they change nothing here).              *)
+(* the embedded protocol, without their generation; only                   *)
+(* onPartitionsAssigned is called with no partitions; partitions of a      *)
+(* deleted topic are lost before their member rejoins, be the member eager *)
+(* or cooperative; a process that is refused for good                      *)
+(* (INCONSISTENT_GROUP_PROTOCOL) ends. Left out: callbacks that raise      *)
+(* (they change nothing here).                                             *)
 (***************************************************************************)
 EXTENDS ClosedClassic
 
@@ -38,27 +38,27 @@ CONSTANTS
   \* The configuration that a bounce makes of each configuration.
   \* @type: Str -> Str;
   NextConfig,
-  \* A bounce waits until nobody in the group is a "member" of what is behind
-  \* it, that no "process" is, or nothing ("").
+  \* A bounce waits until the group has no "member" of an earlier
+  \* configuration, or until there is no such "process", or for nothing ("").
   \* @type: Str;
   BounceWaitsFor,
-  \* The configurations whose processes keep what they own as they rejoin, and
-  \* those whose leaders know of claims.
+  \* The configurations whose processes keep their partitions as they rejoin,
+  \* and those whose leaders know of claims.
   \* @type: Set(Str);
   Cooperating,
   \* @type: Set(Str);
   KnowingClaims,
-  \* Do leaders that know of claims hand out in two phases?
+  \* Do leaders that know of claims assign in two phases?
   \* @type: Bool;
   TwoPhases,
-  \* Does a leader refuse to hand out what another still claims?
+  \* Does a leader refuse to assign a partition that another still claims?
   \* @type: Bool;
   Checks,
   \* From this generation on assignors balance, and move as little as that needs;
   \* before, any legal assignment will do.
   \* @type: Int;
   StickyFrom,
-  \* Does a process that was removed give up what it owned?
+  \* Does a process that was removed give up its partitions?
   \* @type: Bool;
   GivesUpWhenLost
 
@@ -103,8 +103,8 @@ Balanced(leads, owner) ==
   \A j \in leads, k \in leads :
     j.subscription \cap Topics = k.subscription \cap Topics => Share(owner, j.member) <= Share(owner, k.member) + 1
 
-\* Nothing that moves could stay: its owner has its full share without it, and
-\* got nothing in exchange that it did not have.
+\* No partition that moves could stay: its owner has its full share without it,
+\* and got no partition in exchange that it did not have.
 \* @type: (Str, Set($joined), $partition -> Str) => Bool;
 MovesLittle(m, leads, owner) ==
   \A p \in Moved(m, leads, owner) :
@@ -118,10 +118,10 @@ MayIntend(m, leads, owner) ==
   /\ LegalAssignment(leads, owner)
   /\ clients[m].generation >= StickyFrom => Balanced(leads, owner) /\ MovesLittle(m, leads, owner)
 
-\* C3: the assignment that is handed out where `owner` is intended.  A partition
-\* that others still claim (maybe-revoking) waits; a partition that nobody
-\* claims (ready-to-migrate) goes to its new owner; a partition that is claimed
-\* and not assigned (unknown-but-owned) is given back.
+\* C3: the assignment that is sent where `owner` is intended.  A partition that
+\* others still claim (maybe-revoking) waits; a partition without a claim
+\* (ready-to-migrate) goes to its new owner; a partition that is claimed and
+\* not assigned (unknown-but-owned) is given back.
 \* @type: (Str, Set($joined), $partition -> Str) => ($partition -> Str);
 HandedOut(m, leads, owner) ==
   [p \in Partitions |->
@@ -130,8 +130,8 @@ HandedOut(m, leads, owner) ==
      ELSE IF TwoPhases /\ p \in Moved(m, leads, owner) THEN None
      ELSE owner[p]]
 
-\* C4: the check of an assignment before it leaves: a partition that somebody
-\* claims goes to nobody else.
+\* C4: the check of an assignment before the leader sends it: a claimed
+\* partition goes to no other member.
 \* @type: (Str, Set($joined), $partition -> Str) => Bool;
 Consistent(m, leads, owner) == Moved(m, leads, owner) = {}
 
@@ -139,7 +139,7 @@ Consistent(m, leads, owner) == Moved(m, leads, owner) = {}
 (* The members' requests                                                   *)
 (***************************************************************************)
 
-\* C3: a process joins, and says what it owns.
+\* C3: a process joins, and claims its partitions.
 CoopJoin(m) ==
   /\ Idle(m) /\ clients[m].phase = "join"
   /\ LET request == [NoClassicRequest EXCEPT !.member = IF clients[m].known THEN m ELSE None,
@@ -179,7 +179,7 @@ CoopSync(m) ==
 (* The members' reactions and their callbacks                              *)
 (***************************************************************************)
 
-\* The errors that say that the partitions may be another's already.
+\* The errors after which the partitions may already belong to another member.
 LostErrors == {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}
 
 \* C6: owned partitions that are no longer there: their topic is deleted.
@@ -223,8 +223,9 @@ CoopReaction(m, client, response) ==
   ELSE IF response.api = "SyncGroup" THEN Assigned(m, client, UNION response.assignment)
   ELSE client
 
-\* C6: the callbacks before a process rejoins with what it keeps: what is gone is
-\* lost, the rest revoked.  Neither is called on nothing.
+\* C6: the callbacks before a process rejoins with the partitions that it
+\* keeps: partitions of deleted topics are lost, the rest is revoked.  Neither
+\* callback is called with no partitions.
 \* @type: (Set($partition), Set($partition)) => Str;
 GivesUp(owned, kept) ==
   LET goes == owned \ kept IN
@@ -299,9 +300,9 @@ CoopDeleteTopic(t) ==
 (* Upgrades                                                                *)
 (***************************************************************************)
 
-\* May a process be bounced?  If no other is a bounce behind it; and a process
-\* that was killed is in the group, with its old assignors, until its session
-\* runs out.
+\* May a process be bounced?  It may if no other process is a bounce behind it;
+\* and a process that was killed is in the group, with its old assignors, until
+\* its session expires.
 \* @type: (Str) => Bool;
 MayBounce(m) ==
   LET near == {config[m], NextConfig[config[m]]} IN
@@ -310,8 +311,8 @@ MayBounce(m) ==
   /\ BounceWaitsFor = "member" =>
        \A n \in InGroup(group) : \E c \in near : group.members[n].protocols = ProtocolsOf[c]
 
-\* C4: a process stops and starts again with its next configuration.  It leaves
-\* if it can; else its session has to run out.
+\* C4: a process stops and starts again with its next configuration.  The
+\* process leaves if it can; else its session has to expire.
 Bounce(m) ==
   /\ MayBounce(m)
   /\ config' = [config EXCEPT ![m] = NextConfig[@]]
@@ -341,7 +342,7 @@ CoopSpec == CoopInit /\ [][CoopNext]_coopVars
 \* C6: the same where topics are deleted, too.
 CoopSpecWithDeletions == CoopInit /\ [][CoopNext \/ \E t \in Topics : CoopDeleteTopic(t)]_coopVars
 
-\* R8: as in ClosedClassic; nobody promises that bounces go on.
+\* R8: as in ClosedClassic; fairness of bounces is not assumed.
 CoopRecovery(m) ==
   /\ ([]<>~(Idle(m) /\ clients[m].phase = "join")) \/ []<><<CoopJoin(m)>>_coopState
   /\ ([]<>~(Idle(m) /\ clients[m].phase = "sync")) \/ []<><<CoopSync(m)>>_coopState
@@ -361,13 +362,15 @@ CoopFairSpec ==
 (***************************************************************************)
 
 \* C4: if a partition has two owners, one of them is a zombie: it was removed
-\* from the group and has not heard of it.  A member owns alone, whatever it
-\* is doing: cooperative members own between the generations, too.
+\* from the group and has not learned so.  A member owns its partitions alone,
+\* whatever it is doing: cooperative members own partitions between the
+\* generations, too.
 OwnedByOneMember ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ clients[m].owned \cap clients[n].owned # {} => m \notin InGroup(group) \/ n \notin InGroup(group)
 
-\* C4, as the log has it: nobody is assigned what another claimed as it joined.
+\* C4, by the log: no member is assigned a partition that another member
+\* claimed as it joined.
 HandedOutWhenFree ==
   group.state = "Stable" =>
     \A m \in InGroup(group), n \in InGroup(group) :
@@ -377,8 +380,8 @@ HandedOutWhenFree ==
 EagerOwnsNothingBetween ==
   \A m \in MemberIds : ~IsCooperative(m) /\ clients[m].phase # "stable" => clients[m].owned = {}
 
-\* C3: a cooperative member keeps a partition until it is told to use others, or
-\* may be replaced, or does not want it any more.
+\* C3: a cooperative member keeps a partition until it is told to use others,
+\* or may be replaced, or unsubscribes from its topic.
 \* @type: (Str, $partition) => Bool;
 MayGo(m, p) ==
   \/ ~clients'[m].up \/ config'[m] # config[m]
@@ -393,7 +396,7 @@ KeepsWhatStays ==
   \A m \in MemberIds :
     IsCooperative(m) => \A p \in clients[m].owned \ clients'[m].owned : MayGo(m, p)
 
-\* C3: whoever revoked as it was assigned rejoins at once.
+\* C3: a member that revoked partitions as it was assigned rejoins at once.
 RevokedThenRejoins ==
   \A m \in MemberIds :
     step'.branch \in {"revoked assigned", "revoked assigned lost"} /\ step'.member = m =>
@@ -416,7 +419,8 @@ FailsWithAReason ==
       \/ \E r \in responses[m] : r.error = "INCONSISTENT_GROUP_PROTOCOL"
       \/ step'.action = "AssignmentFails" /\ step'.branch = "inconsistent"
 
-\* C3: the rebalances end: everyone who is up owns its part of all there is.
+\* C3: the rebalances end: all running processes own their part of all
+\* partitions.
 CoopConverged ==
   /\ \A m \in MemberIds :
        IF clients[m].up

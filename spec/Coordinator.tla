@@ -25,7 +25,8 @@ Updated(g, error, kind, acknowledges) ==
 \* @type: ($group) => Str;
 UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
 
-\* H7: the member with what the request says of it; absent says unchanged.
+\* H7: the member with the fields that the request reports; an absent field
+\* means no change.
 \* @type: ($request, $member) => $member;
 ReportedBy(request, member) ==
   [member EXCEPT !.instance = TextOr(request.instance, member.instance),
@@ -50,7 +51,7 @@ Join(g, topics, m, request) ==
                \/ Dialect.JoinWithEmptySubscriptionBumps
   IN Updated(RefreshGroup(joined, topics, bumps), "NONE", "join", FALSE)
 
-\* Does `new` say something else than `old` that is for the group to know (E1)?
+\* E1: did a field change that bumps the group epoch?
 \* @type: ($member, $member) => Bool;
 BumpsGroupEpoch(new, old) ==
   \/ new.subscription # old.subscription
@@ -87,10 +88,11 @@ IsRetry(g, m, request) ==
      THEN ValueOr(request.owned, {}) \subseteq TargetOf(g, m)
      ELSE request.owned # {} /\ ValueOr(request.owned, {}) \subseteq member.assigned
 
-\* R1: a heartbeat of the current epoch that reports owned partitions, none of
-\* the revoked ones among them.  Absent is not empty: it reports nothing.  Where
-\* a revocation may move the member to its epoch (AcknowledgedEpoch), a retry
-\* with the epoch before acknowledges it, too.
+\* R1: a heartbeat of the current epoch acknowledges a revocation if it reports
+\* owned partitions, and none of the revoked ones among them.  Absent owned
+\* partitions are not empty ones: such a request reports nothing.  Where a
+\* revocation may move the member to its epoch (AcknowledgedEpoch), a retry
+\* with the previous epoch acknowledges the revocation, too.
 \* @type: ($group, Str, $request) => Bool;
 Acknowledges(g, m, request) ==
   /\ IF Dialect.AcknowledgedEpoch = "next" THEN TRUE ELSE request.epoch = g.members[m].epoch
@@ -138,7 +140,8 @@ Heartbeat(g, topics, m, request) ==
                IF request.epoch # g.members[m].epoch THEN "retry" ELSE "current",
                Acknowledges(g, m, request))
 
-\* Which request it is, by its member epoch and by whether the member is known.
+\* The kind of the request, by its member epoch and by the presence of the
+\* member in the group.
 \* @type: ($group, Str, $request) => Str;
 ActionOf(g, m, request) ==
   IF request.epoch = -1 THEN "Leave"
@@ -158,7 +161,7 @@ InstanceError(g, m, request) ==
   ELSE IF holder = {} THEN UnknownError(g)
   ELSE IF holder # {m} THEN "FENCED_INSTANCE_ID" ELSE "NONE"
 
-\* H5: does the request come from one who would be one too many?
+\* H5: would the sender of the request exceed the maximum size of the group?
 \* @type: ($group, Str, $request) => Bool;
 Full(g, m, request) ==
   /\ Cardinality(Members(g)) >= MaxGroupSize
@@ -192,8 +195,8 @@ UpdateMember(g, topics, m, request) ==
 \* Every function that could be a target.
 Targets == [Partitions -> MemberIds \cup {None}]
 
-\* A4: every partition of a subscribed topic has one owner, who subscribes to
-\* it; no other partition has one.
+\* A4: every partition of a subscribed topic has one owner, and its owner
+\* subscribes to that topic; no other partition has an owner.
 \* @type: ($group, $partition -> Str) => Bool;
 LegalTarget(g, target) ==
   \A p \in Partitions :
@@ -204,7 +207,7 @@ LegalTarget(g, target) ==
 \* @type: ($partition -> Str, Str) => Int;
 Load(target, m) == Cardinality({p \in Partitions : target[p] = m})
 
-\* The partitions whose owner a new target changes.
+\* The partitions whose owner changes with a new target.
 \* @type: ($group, $partition -> Str) => Int;
 Moved(g, target) == Cardinality({p \in Partitions : target[p] # None /\ target[p] # g.target[p]})
 
@@ -221,16 +224,17 @@ Uniform(g, target) ==
   /\ \A other \in Targets :
        LegalTarget(g, other) /\ Balanced(g, other) => Moved(g, target) <= Moved(g, other)
 
-\* May `target` be installed for this metadata (A3: a function of the group's
-\* metadata and its current target)?
+\* May the assignor return `target` for this metadata (A3: a function of the
+\* group's metadata and its current target)?
 \* @type: ($group, $partition -> Str) => Bool;
 AllowedTarget(g, target) ==
   /\ LegalTarget(g, target)
   /\ TargetRule = "uniform" => Uniform(g, target)
 
-\* Step 2, then whatever follows on the group that it leaves.  Where a target
-\* is due the assignment epoch becomes the epoch of the metadata that was used;
-\* where none is, or where `now` leaves it for later, the group stays.
+\* Step 2, then `Then` on the resulting group.  Where a target is due, the
+\* assignment epoch becomes the epoch of the metadata that the assignor used.
+\* Where none is due, or where `now` leaves the target for later, the group
+\* stays as it is.
 \* @type: ($group, Bool, ($group) => Bool) => Bool;
 UpdateTarget(g, now, Then(_)) ==
   IF now /\ g.epoch > g.assignmentEpoch
@@ -253,7 +257,8 @@ ComputesNow(kind, g) ==
 (* Step 3: reconcile the member with its target (R1-R3, R6)                *)
 (***************************************************************************)
 
-\* R1: told to give up what its target does not have; keeps its epoch.
+\* R1: the member is told to revoke the partitions that are not in its target;
+\* the member keeps its epoch.
 \* @type: ($group, Str, Set($partition), Set($partition)) => $group;
 Revoke(g, m, keeps, gives) ==
   LET member == g.members[m] IN
@@ -263,9 +268,10 @@ Revoke(g, m, keeps, gives) ==
               IF Dialect.PreviousEpochReset = "reconciliation" THEN member.epoch ELSE member.previousEpoch]
 
 \* R1 while an earlier revocation is not acknowledged yet, and the target may
-\* have changed meanwhile.  A partition that the member was told to give up
-\* stays so even when the target has it back: else a response would revoke and
-\* assign (R5). `said`: the request changed what the member subscribes to.
+\* have changed meanwhile.  A partition that the member must revoke remains
+\* revoked even when the new target has the partition again: else one response
+\* would revoke and assign (R5). `said`: the request changed the member's
+\* subscription.
 \* @type: ($group, Str, Bool) => $group;
 NarrowRevocation(g, m, said) ==
   LET member == g.members[m]
@@ -279,7 +285,7 @@ NarrowRevocation(g, m, said) ==
                    ELSE IF said THEN Revoke(g, m, member.assigned \ given, member.revoking \cup given)
                    ELSE g
 
-\* Has `m` all that its target gives it, at the epoch of the target?
+\* Is `m` at the epoch of the target, with all partitions of its target?
 \* @type: ($group, Str) => Bool;
 IsReconciled(g, m) ==
   LET member == g.members[m] IN
@@ -298,7 +304,7 @@ Assign(g, m) ==
             !.members[m].assigned = TargetOf(g, m) \ HeldByOthers(g, m),
             !.members[m].revoking = {}]
 
-\* Must `m` be told to revoke what it has too much?
+\* R1: must the coordinator tell `m` to revoke partitions?
 \* @type: (Set($partition), $request) => Bool;
 AsksToRevoke(extra, request) ==
   /\ extra # {}
@@ -317,7 +323,8 @@ ReconcileMember(g, m, request, acknowledges, said) ==
        ELSE Revoke(g, m, member.assigned \ extra, extra)
      ELSE Assign(g, m)
 
-\* R5: has the member reported exactly what it was told last?
+\* R5: has the member reported exactly the assignment that the coordinator sent
+\* last?
 \* @type: ($group, $group, Str, $request, Str) => Bool;
 NowAcknowledged(before, g, m, request, kind) ==
   LET assigned == g.members[m].assigned IN
@@ -373,7 +380,8 @@ ErrorResponse(error) == [error |-> error, member |-> None, epoch |-> 0, assignme
 \* @type: (Str, Int) => $response;
 LeaveResponse(m, epoch) == [error |-> "NONE", member |-> m, epoch |-> epoch, assignment |-> {}]
 
-\* Which way the request went, for coverage: no rule depends on it.
+\* The branch that the request took, for coverage: no rule depends on the
+\* branch.
 \* @type: ($group, $group, Str, $updated) => Str;
 BranchOf(before, g, m, updated) ==
   LET old == before.members[m]
@@ -427,9 +435,9 @@ NoticeTopics(g, topics) ==
 (* Fail-over (P2)                                                          *)
 (***************************************************************************)
 
-\* The group as the log gives it back.  In no record are a member's previous
-\* epoch (a retry of H6 is fenced after a fail-over), what it acknowledged, and
-\* how much of what it holds it was told to give up.
+\* The group as a new coordinator loads it from the log.  No record has a
+\* member's previous epoch (a retry of H6 is fenced after a fail-over), its
+\* acknowledgement, or the partitions that it was told to revoke.
 \* @type: ($group) => $group;
 AfterFailOver(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->
@@ -438,9 +446,10 @@ AfterFailOver(g) ==
      ELSE [g.members[m] EXCEPT !.previousEpoch = 0, !.acknowledged = FALSE,
                                !.assigned = Held(g, m), !.revoking = {}]]]
 
-\* The partitions that a member is to give up are derived (erratum: pending is
-\* derived), once the target that is due is there: all that it holds and its
-\* target does not have.  Its rebalance timer runs anew (R4).
+\* A new coordinator derives the partitions that a member must revoke (erratum:
+\* pending is derived), once the target that is due is there: all partitions
+\* that the member holds and that are not in its target.  Its rebalance timer
+\* starts anew (R4).
 \* @type: ($group) => $group;
 DeriveRevocations(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->

@@ -2,9 +2,9 @@
 (***************************************************************************)
 (* Golden scenarios as behaviours of the open instance (G7): scripts of    *)
 (* requests and events with the targets that a document prints, and the    *)
-(* states that it prints after each.  A scenario file (traces/golden) is   *)
-(* rendered into a module that extends this one and says what Scenarios    *)
-(* are; nobody writes such a module by hand.                               *)
+(* states that the document prints after each.  A scenario file            *)
+(* (traces/golden) is rendered into a module that extends this one and     *)
+(* defines Scenarios; such modules are never written by hand.              *)
 (*                                                                         *)
 (* A model replaces Targets by ScriptedTargets: of all legal targets (A4)  *)
 (* the script's is taken.  Its next-state relation has ScriptedRequest and *)
@@ -38,7 +38,7 @@ CONSTANTS
   Scenarios
 
 VARIABLES
-  \* Which scenario it is.
+  \* The number of the scenario.
   \* @type: Int;
   scenario,
   \* How much of its script is done.
@@ -78,7 +78,7 @@ GoldenInit ==
   /\ step = NoStep
   /\ offsets = NoOffsets
 
-\* Is that what the script does next?
+\* Is the step the next line of the script?
 \* @type: (Str) => Bool;
 ScriptDoes(action) == at < Len(Script) /\ Script[at + 1].does = action
 
@@ -104,8 +104,8 @@ ScriptedRequest ==
   /\ OffsetsSurvive
   /\ AsScripted
 
-\* A member that has reached the assignment epoch waits for what others hold of
-\* its target; one that is behind has all that it holds.
+\* A member at the assignment epoch waits for partitions of its target that
+\* others hold; a member that is behind has all partitions that it holds.
 \* @type: ($group, Str) => Bool;
 Caught(g, m) == g.members[m].epoch = g.assignmentEpoch /\ g.members[m].revoking = {}
 \* @type: ($group, Str) => $shown;

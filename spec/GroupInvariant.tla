@@ -1,15 +1,15 @@
 --------------------------- MODULE GroupInvariant ---------------------------
 (***************************************************************************)
 (* The inductive invariant of the coordinator's state, and any state that  *)
-(* might satisfy it, for the proofs of the open and the closed instance.   *)
-(* A proof starts from every state that satisfies the invariant, not from  *)
-(* the reachable ones, so that one step covers runs of any length; epochs  *)
-(* are any integers.                                                       *)
+(* may satisfy the invariant, for the proofs of the open and the closed    *)
+(* instance. A proof starts from every state that satisfies the invariant, *)
+(* not from the reachable states, so that one step covers runs of any      *)
+(* length; epochs are any integers.                                        *)
 (***************************************************************************)
 EXTENDS GroupProperties
 
 \* Implies R7 (coordinator's view), E4 (order) and A4 (while the metadata is
-\* the one that the target was computed from).
+\* that from which the target was computed).
 \* @type: ($group) => Bool;
 GroupInv(g) ==
   /\ GroupTypeOK(g)

@@ -3,18 +3,19 @@
 (* The log of one group (P1): the records that a step writes, the group    *)
 (* that a new coordinator loads from a log (P2, P3), and compaction.       *)
 (*                                                                         *)
-(* A log is a set of records with offsets, not a sequence: compaction takes*)
-(* records out and leaves the offsets of the others, as in Kafka, and both *)
-(* engines like sets better.  The record of a key that counts is the one   *)
-(* with the greatest offset; a tombstone says that there is none any more. *)
+(* A log is a set of records with offsets, not a sequence: compaction      *)
+(* removes records and leaves the offsets of the others, as in Kafka, and  *)
+(* both engines handle sets better.  Of the records of one key that with   *)
+(* the greatest offset counts; a tombstone means that the key has no value *)
+(* any more.                                                               *)
 (*                                                                         *)
-(* KIP-848 wants only the target's records in one atomic batch and says of *)
-(* the others that "atomicity is not a concern" because they "can be       *)
-(* applied independently".  TornWrites shows where that is wrong: a write  *)
-(* that ends before the group epoch's record, which is the last of its     *)
-(* kind, leaves members or subscriptions changed and no new target due, so *)
-(* that partitions stay without an owner, and the request that is sent     *)
-(* again changes nothing any more.  No partition is held twice by it.  Here*)
+(* KIP-848 wants only the target's records in one atomic batch. About the  *)
+(* other records it says that "atomicity is not a concern" because they    *)
+(* "can be applied independently".  TornWrites shows where that is wrong:  *)
+(* a write that ends before the group epoch's record, which is the last of *)
+(* its kind, leaves members or subscriptions changed and no new target     *)
+(* due. Partitions stay without an owner, and the request, sent again,     *)
+(* changes nothing any more.  No partition has two owners by that.  Here   *)
 (* all records of one request or event are one batch.                      *)
 (*                                                                         *)
 (* Left out: the fields of records that no rule reads.                     *)
@@ -70,8 +71,8 @@ SameKey(r, q) == r.type = q.type /\ r.member = q.member /\ r.partition = q.parti
 (* Records that a step writes (P1)                                         *)
 (***************************************************************************)
 
-\* The places in a write: they show KIP-848's order.  Those of what is not
-\* written stay empty, until Appended closes the gaps.
+\* The places of records in a write, in KIP-848's order.  The places of records
+\* that are not written stay empty, until Appended closes the gaps.
 Size == Cardinality(MemberIds)
 \* @type: (Str) => Int;
 PlaceOfRemoval(m) == 3 * MemberRank[m]
@@ -122,8 +123,8 @@ TargetRecords(g, h, fresh, returned) ==
            THEN {Entry(PlaceOfTargetMetadata, TargetMetadata, None,
                        [NoValue EXCEPT !.epoch = h.assignmentEpoch])} ELSE {})
 
-\* Current assignments: epoch, and all that the member holds (erratum: how much
-\* of it is to be revoked is derived).
+\* Current assignments: the epoch, and all partitions that the member holds
+\* (erratum: the partitions to revoke are derived).
 \* @type: ($group, $group, Set(Str)) => Set($record);
 CurrentRecords(g, h, fresh) ==
   {Entry(PlaceOfCurrent(m), CurrentAssignment, m,
@@ -137,8 +138,9 @@ CurrentRecords(g, h, fresh) ==
 DeletionRecords ==
   {Tombstone(1, TargetMetadata, None), Tombstone(2, PartitionMetadata, None), Tombstone(3, GroupMetadata, None)}
 
-\* A member that rejoined was replaced (H1); one that returned took a place
-\* over (S1), unless it is its own: all of it is written, differing or not.
+\* A member that rejoined was replaced (H1); a member that returned took over a
+\* place (S1), unless the place is its own: all of its records are written,
+\* changed or not.
 \* @type: ($group, $group, $step) => Set(Str);
 Fresh(g, h, s) ==
   (Members(h) \ Members(g))
@@ -197,12 +199,13 @@ Appended(log, records) ==
 (* Torn writes                                                             *)
 (***************************************************************************)
 
-\* P4: the target's difference is one batch, all of it or nothing.
+\* P4: the records of a new target are one batch: all of them are written, or
+\* none.
 \* @type: ($record) => Bool;
 InTargetBatch(r) == r.type \in {TargetMember, TargetMetadata} /\ r.value # {}
 
-\* The beginnings of a write that a crash may leave of it: those that do not
-\* split the target's batch, and not the whole.
+\* The beginnings of a write that a crash may leave: those that do not split
+\* the target's batch, without the whole write.
 \* @type: (Set($record)) => Set(Set($record));
 TornWrites(records) ==
   {{r \in records : r.offset < cut.offset} :

@@ -6,7 +6,7 @@
 (***************************************************************************)
 EXTENDS Coordinator
 
-\* Types and canonical form: what is not in the group has no state.
+\* Types and canonical form: a member that is not in the group has no state.
 \* @type: ($group) => Bool;
 GroupTypeOK(g) ==
   /\ g.epoch >= 0 /\ g.assignmentEpoch >= 0
@@ -33,8 +33,8 @@ EpochsOrdered(g) ==
   /\ g.assignmentEpoch <= g.epoch
   /\ \A m \in MemberIds : g.members[m].epoch <= g.assignmentEpoch
 
-\* H6: the previous epoch is an earlier one; one that is away has none, or none
-\* that matters.
+\* H6: the previous epoch is an earlier epoch; a member that is away has no
+\* previous epoch, or one that does not matter.
 \* @type: ($group) => Bool;
 PreviousEpochOrdered(g) ==
   \A m \in Members(g) :
@@ -53,7 +53,7 @@ AwayIsStatic(g) ==
   \A m \in Members(g) :
     IsAway(g, m) => g.members[m].instance # None /\ g.members[m].revoking = {}
 
-\* A4 as long as the metadata is the one that the target was computed from.
+\* A4 as long as the metadata is that from which the target was computed.
 \* @type: ($group) => Bool;
 TargetLegal(g) ==
   g.assignmentEpoch = g.epoch => LegalTarget(g, g.target)
@@ -74,8 +74,8 @@ Replaced(g, h, s, m) ==
   /\ \/ s.action = "Rejoin" /\ Dialect.RejoinOfLiveMember = "replaces" /\ s.response.error = "NONE"
      \/ s.action = "Return" /\ s.response.error = "NONE"
 
-\* Did `m` live through the step as the same incarnation?  One that leaves for
-\* a while does not.
+\* Is `m` a member before and after the step, as the same incarnation?  A
+\* member that leaves for a while is not.
 \* @type: ($group, $group, $step, Str) => Bool;
 SameIncarnation(g, h, s, m) ==
   /\ m \in Members(g) /\ m \in Members(h)
@@ -88,7 +88,8 @@ EpochsMonotone(g, h, s) ==
   /\ Exists(h) => h.epoch >= g.epoch /\ h.assignmentEpoch >= g.assignmentEpoch
   /\ \A m \in MemberIds : SameIncarnation(g, h, s, m) => h.members[m].epoch >= g.members[m].epoch
 
-\* S1: whose place a step gives to another, or back; nobody's where it is none.
+\* S1: the member whose place a step gives to `m`, if any: `m` itself, or
+\* another with the same instance id.
 \* @type: ($group, $step) => Set(Str);
 PlaceTaken(g, s) ==
   IF s.action = "Return" /\ s.response.error = "NONE" THEN HolderOf(g, s.request) ELSE {}
@@ -152,7 +153,7 @@ NeverRevokeAndAssign(g, h, s) ==
       \/ g.members[m].assigned \subseteq h.members[m].assigned
       \/ GivenUp(s, m, g.members[m].assigned \ h.members[m].assigned)
 
-\* R6: a member whose target stays what it has only moves to the new epoch.
+\* R6: a member whose target stays the same only moves to the new epoch.
 \* @type: ($group, $group, $step) => Bool;
 UndisturbedIfUnchanged(g, h, s) ==
   \A m \in MemberIds :
@@ -163,8 +164,9 @@ UndisturbedIfUnchanged(g, h, s) ==
        /\ s.action = "Heartbeat" /\ s.member = m /\ s.response.error = "NONE" =>
             h.members[m].epoch = h.assignmentEpoch
 
-\* R6: no barrier: a step of one member leaves all others as they are, but for
-\* the one whose place it takes.  A fail-over forgets what no record holds.
+\* R6: no barrier.  A step of one member leaves all other members as they are,
+\* apart from a member whose place the first one takes.  A fail-over loses what
+\* no record has.
 \* @type: ($group, $group, $step) => Bool;
 OthersUntouched(g, h, s) ==
   s.action # "FailOver" =>
@@ -182,23 +184,24 @@ ReleasedOnlyByAcknowledgement(g, h, s) ==
            /\ s.request.owned # {}
            /\ ValueOr(s.request.owned, {}) \cap (Held(g, m) \ Held(h, m)) = {}
 
-\* R1, R2: a member that revokes before a step and after the step is given no
-\* partition by it.
+\* R1, R2: a member that revokes before and after a step gets no partition in
+\* that step.
 \* @type: ($group, $group, $step) => Bool;
 RevokingIsGivenNothing(g, h, s) ==
   \A m \in MemberIds :
     SameIncarnation(g, h, s, m) /\ g.members[m].revoking # {} /\ h.members[m].revoking # {} =>
       Held(h, m) \subseteq Held(g, m)
 
-\* H1, R1: a member that joins again owns nothing, and so has given up what it
-\* was told to.
+\* H1, R1: a member that joins again owns nothing, and has thereby released the
+\* partitions that it was told to revoke.
 \* @type: ($group, $group, $step) => Bool;
 RejoinReleases(g, h, s) ==
   s.action = "Rejoin" /\ s.response.error = "NONE" =>
     h.members[s.member].revoking \cap g.members[s.member].revoking = {}
 
-\* R1 with RevocationRestart, while a revocation is not acknowledged: besides, a
-\* member gives up what it has just ceased to subscribe to, or nothing at all.
+\* R1 with RevocationRestart, while a revocation is not acknowledged: besides,
+\* a member revokes the partitions of topics from which it has just
+\* unsubscribed, or nothing at all.
 \* @type: ($group, $group, $step) => Bool;
 RevocationGrowsBySubscription(g, h, s) ==
   \A m \in MemberIds :
@@ -211,7 +214,8 @@ RevocationGrowsBySubscription(g, h, s) ==
        /\ before.revoking # {} /\ before.revoking \subseteq after.revoking
        => before.assigned \ after.assigned = IF said THEN gone ELSE {}
 
-\* R1 with RevocationAsked: who reports what it owns is asked for what it has.
+\* R1 with RevocationAsked: a member that reports its owned partitions is told
+\* to revoke those that it has.
 \* @type: ($group, $group, $step) => Bool;
 AskedForWhatItOwns(g, h, s) ==
   Dialect.RevocationAsked = "if-owned" /\ s.action = "Heartbeat" /\ s.response.error = "NONE" =>
@@ -242,8 +246,9 @@ NoticedByRequests(h, s, topics) ==
       h.metadata[t] =
         IF topics[t] > 0 /\ \E m \in MemberIds : t \in TopicsOf(h.members[m]) THEN topics[t] ELSE 0
 
-\* S2 with InstanceChecked: a join is refused an instance id that a member has who is
-\* there; any other request one that another member has, or nobody.
+\* S2 with InstanceChecked: a join is refused if a present member has its
+\* instance id; any other request is refused if another member, or no member,
+\* has its instance id.
 \* @type: ($group, $step) => Bool;
 InstancesCheckedExactly(g, s) ==
   LET request == s.request
@@ -279,7 +284,8 @@ AdvancesWithoutRevocation(g, h, s) ==
       /\ h.members[m].epoch = h.assignmentEpoch
       /\ h.members[m].assigned \subseteq TargetOf(h, m)
 
-\* H5: a wrong epoch is fenced, an unknown member told so, no one else is.
+\* H5: a wrong epoch is fenced, an unknown member gets UNKNOWN_MEMBER_ID, and
+\* no other request is fenced.
 \* @type: ($group, $group, $step) => Bool;
 ErrorsExactly(g, h, s) ==
   /\ s.response.error = "UNKNOWN_MEMBER_ID" =>
@@ -325,7 +331,7 @@ FailOverKeeps(g, h, s) ==
     /\ h.metadata = g.metadata => h.epoch = g.epoch
     /\ h.assignmentEpoch = g.assignmentEpoch => h.target = g.target
 
-\* R5: the response says what the coordinator now takes for told.
+\* R5: the response has the assignment that the coordinator records as sent.
 \* @type: ($group, $step) => Bool;
 ResponseMatches(h, s) ==
   s.action \in {"Join", "Rejoin", "Return", "Heartbeat"} /\ s.response.error = "NONE" =>

@@ -1,11 +1,12 @@
 ----------------------------- MODULE GroupTypes -----------------------------
 (***************************************************************************)
 (* Types and small helpers that every module of the specification shares.  *)
-(* It models nothing by itself.                                            *)
+(* The module models nothing by itself.                                    *)
 (*                                                                         *)
-(* An optional value is a set of at most one element: {} says "absent"     *)
-(* (null on the wire), {x} says "x was given".  H10 needs the difference:  *)
-(* owned partitions absent, empty and given are three different requests.  *)
+(* An optional value is a set of at most one element: {} means absent      *)
+(* (null on the wire), {x} means that x was given.  H10 needs the          *)
+(* difference: owned partitions absent, empty and given are three          *)
+(* different requests.                                                     *)
 (***************************************************************************)
 EXTENDS Integers
 
@@ -60,16 +61,17 @@ EXTENDS Integers
 *)
 GroupTypes_aliases == TRUE
 
-\* No member: the owner of a partition that nobody shall have; also a member
-\* id that is left out of a first join (H1), no instance id, no regex.
+\* No member: the owner of a partition without an owner; also an absent member
+\* id in a first join (H1), an absent instance id, an absent regular
+\* expression.
 \* @type: Str;
 None == ""
 
 \* The epoch of a member id that is not in the group.
 NotInGroup == -1
 
-\* S1: the epoch of a static member that left and may be back; also what it
-\* sends to say so (H2).
+\* S1: the epoch of a static member that left and may return; the member sends
+\* this epoch when it leaves (H2).
 Away == -2
 
 \* @type: $request;

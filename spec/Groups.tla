@@ -25,7 +25,7 @@ CONSTANTS
   \* The departures from KIP-848's text.
   \* @type: $dialect;
   Dialect,
-  \* Which targets the assignor may choose: "any" legal one, or "uniform".
+  \* The targets that the assignor may choose: "any" legal one, or "uniform".
   \* @type: Str;
   TargetRule,
   \* The server side assignors that the coordinator has (H4).

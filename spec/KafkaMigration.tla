@@ -1,32 +1,35 @@
 ---------------------------- MODULE KafkaMigration ---------------------------
 (***************************************************************************)
-(* Online migration as Apache Kafka has it, in the place of OpenMigration's*)
-(* steps: what differs is here, all else is what it is there, in a dialect *)
-(* of Kafka (Dialect) and with GenerationRecorded = FALSE.  It is what     *)
-(* Kafka's own code did, step by step; no document says it.                *)
+(* Online migration as Apache Kafka does it, in the place of               *)
+(* OpenMigration's steps: this module has the differences, and all else is *)
+(* as there, in a dialect of Kafka (Dialect) and with GenerationRecorded = *)
+(* FALSE.  It follows Kafka's own code, step by step; no document          *)
+(* describes it.                                                           *)
 (*                                                                         *)
 (* In a consumer group Kafka has no state of a classic member's rebalance  *)
-(* beside two timers: until when it must rejoin, once it has been told so, *)
-(* and until when it must send its SyncGroup.  `phase` is which of them are*)
-(* armed: "prepare", "complete", "both", or "stable" for neither.          *)
+(* beside two timers: the time until which the member must rejoin, once it *)
+(* has been told so, and the time until which it must send its SyncGroup.  *)
+(* `phase` tells which of them are armed: "prepare", "complete", "both",   *)
+(* or "stable" for neither.                                                *)
 (*                                                                         *)
 (* Left out: static processes that join a classic group, static members    *)
-(* that are away, protocols that others do not have, topics that change.   *)
-(* Excluded (Bearable), as more would have to be remembered than a group   *)
-(* has:                                                                    *)
+(* that are away, protocols that other members do not have, topics that    *)
+(* change.                                                                 *)
+(* Excluded (Bearable), as the specification would have to remember more   *)
+(* than a group has:                                                       *)
 (* - a JoinGroup with a member id to a consumer group without members: the *)
-(*   group is forgotten then, but is in the log still;                     *)
+(*   group is forgotten then, but is still in the log;                     *)
 (* - a JoinGroup that takes the place of the last member of the consumer   *)
 (*   protocol (S1): the group is converted back without a rebalance;       *)
 (* - a member that moves to the classic protocol in the middle of a        *)
-(*   revocation, whose timer stays armed, or is in one as the coordinator  *)
-(*   fails, which arms it;                                                 *)
+(*   revocation, whose timer stays armed, or is in a revocation as the     *)
+(*   coordinator fails over, which arms the timer;                         *)
 (* - a group that is converted in the first delay of its members: the join *)
 (*   is answered with UNKNOWN_SERVER_ERROR; a conversion that is refused   *)
-(*   while somebody waits, who is answered nevertheless;                   *)
+(*   while a member waits, whose request is answered nevertheless;         *)
 (* - a group that is converted again while a time-out of a member from     *)
-(*   before it was converted back still runs: nothing ends it, and it may  *)
-(*   remove that member.                                                   *)
+(*   before it was converted back still runs: nothing ends the time-out,   *)
+(*   and it may remove that member.                                        *)
 (***************************************************************************)
 EXTENDS MigrationProperties
 
@@ -43,8 +46,8 @@ kafkaView == <<view, outlived>>
 (* Classic groups                                                          *)
 (***************************************************************************)
 
-\* C1: a rebalance takes nobody's assignment before the next one is there,
-\* unless it interrupts another.
+\* C1: a rebalance removes no member's assignment before the next one is there,
+\* unless it interrupts another rebalance.
 \* @type: ($classicGroup, $classicGroup) => $classicGroup;
 KeepingAssignments(before, after) ==
   IF after.state \notin {"PreparingRebalance", "CompletingRebalance"} \/ before.state = "CompletingRebalance"
@@ -60,8 +63,9 @@ IsAnswered(a) ==
   /\ a.response.error # "NOT_COORDINATOR"
   /\ ~(a.response.api = "SyncGroup" /\ a.response.error = "UNKNOWN_MEMBER_ID")
 
-\* C1: a barrier waits for pending ids, too, where no member is left; one that
-\* begins then has no time for it, which is that of its members.
+\* C1: a barrier waits for pending ids, too, where no member is left; a
+\* rebalance that begins then has no time-out for them, since its time-out is
+\* that of its members.
 \* @type: ($classicGroup, Str, $classicGroup) => $classicGroup;
 WaitingForPending(before, action, after) ==
   LET gone == {m \in Classic!InGroup(before) : after.members[m].place = ""} IN
@@ -86,9 +90,8 @@ KafkaClassic(before, handled) ==
 \* @type: ($classicGroup, Str) => Set($partition);
 AssignedIn(c, m) == UNION c.members[m].assignment
 
-\* M1: nothing is left of a group that is empty.  Else everybody is brought
-\* along, with what it is assigned: what members say that they own does not
-\* count (M1, R7).
+\* M1: nothing is left of an empty group.  Else all members are taken over,
+\* with their assignments: their claims do not count (M1, R7).
 \* @type: ($classicGroup) => $mixed;
 KafkaUpgraded(c) ==
   LET there == Classic!InGroup(c)
@@ -142,7 +145,8 @@ IsToRejoin(m) ==
   \/ member.epoch < consumer.epoch \/ member.revoking # {}
   \/ Lacks(consumer, m) # {} /\ Lacks(consumer, m) \cap HeldByOthers(consumer, m) = {}
 
-\* M2: a member is told to rejoin: its time to do so begins, unless it has begun.
+\* M2: a member is told to rejoin: its time to do so begins, unless it has
+\* begun.
 \* @type: (Str) => Str -> Str;
 WaitsForRejoin(m) == [phase EXCEPT ![m] = IF @ \in {"complete", "both"} THEN "both" ELSE "prepare"]
 
@@ -157,8 +161,8 @@ JoinFrom(m, request) ==
 \* @type: ($group, Str -> Str) => Str -> Str;
 PhasesIn(g, phases) == [m \in MemberIds |-> IF m \in Members(g) THEN phases[m] ELSE ""]
 
-\* M2, M3: whoever sends a JoinGroup is a member of the classic protocol then; with
-\* the instance id of a member it takes its place (S1).
+\* M2, M3: the sender of a JoinGroup is a member of the classic protocol from
+\* then on; with the instance id of a member it takes that member's place (S1).
 \* @type: (Str, $classicRequest) => Bool;
 KafkaJoinMixed(m, request) ==
   LET says == JoinFrom(m, request)
@@ -234,16 +238,17 @@ KafkaLeaveMixed(m, request) ==
 (* Requests of the classic protocol                                        *)
 (***************************************************************************)
 
-\* C1, M1: nothing is left of a consumer group without members as somebody joins
-\* with the classic protocol.
+\* C1, M1: nothing is left of a consumer group without members when a process
+\* joins with the classic protocol.
 \* @type: (Str, $classicRequest) => Bool;
 KafkaTakeJoin(m, request) ==
   IF Members(consumer) # {} THEN KafkaJoinMixed(m, request)
   ELSE LET group == IF Exists(consumer) THEN Classic!NoClassicGroup ELSE classic
        IN KafkaClassic(group, Classic!JoinGroup(group, m, request))
 
-\* An id that is made is nobody's, nor in the log.  A static process that joins a
-\* classic group is left out: its id is in no answer while it waits.
+\* A new member id belongs to no member, and is not in the log.  A static
+\* process that joins a classic group is left out: its id is in no answer while
+\* its request waits.
 KafkaJoinRequest ==
   \E m \in MemberIds, protocols \in ProtocolLists, owned \in Claims,
      generation \in RequestGenerations \cup {NoGeneration}, instance \in InstanceIds \cup {None} :
@@ -301,8 +306,9 @@ KafkaRefused(m, request, updated, through) ==
   \E h \in {Handle(through, m, request, updated, through)} :
     IsClassicNow(classic, [h.step EXCEPT !.action = "Join"], NoRequestOf("Join", m))
 
-\* A heartbeat to a consumer group, perhaps one that was a classic one just now.
-\* The sender is a member of the consumer protocol then.
+\* A heartbeat to a consumer group, perhaps to one that the same heartbeat
+\* converts from a classic group. The sender is a member of the consumer
+\* protocol from then on.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 KafkaHandled(x, said, m, request, answers, through) ==
   \E updated \in {IF Replaces(x, request) THEN Return(x.group, topics, m, request)
@@ -351,8 +357,8 @@ KafkaConsumerLeaveRequest ==
 \* @type: (Str, Str) => Bool;
 KafkaExpired(action, m) == KafkaRemove(m, EventStep(action, m, "", 0), NoRequestOf(action, m))
 
-\* C1, H8: as a session ends the first delay of a group does, too, unless somebody
-\* has not joined.
+\* C1, H8: when a session ends, the first delay of a group ends, too, unless a
+\* member has not joined.
 \* @type: (Str) => $handled;
 KafkaExpireClassic(m) ==
   LET h == Classic!ExpireClassic(classic, m)
@@ -379,7 +385,7 @@ KafkaSyncTimeout ==
   \/ IsClassic /\ Classic!OwingSync(classic) # {} /\ KafkaClassic(classic, Classic!ExpireSync(classic))
   \/ \E m \in MemberIds : phase[m] \in {"complete", "both"} /\ KafkaExpired("SyncTimeout", m)
 
-\* P2: in no record is what members were told, or owe.
+\* P2: no record has what members were told, or owe.
 KafkaFailOver ==
   /\ WithFailOver
   /\ \/ IsClassic /\ TakeClassic(Classic!ClassicEvent("FailOver", None,

@@ -1,8 +1,9 @@
 -------------------------- MODULE MCAdministration --------------------------
 (***************************************************************************)
 (* Bounds of the open instance with an administrator: 1 member, 1          *)
-(* partition, commits of who is no member; and what administration must    *)
-(* always satisfy, stated without the operators of Administration.         *)
+(* partition, commits of processes that are no members; and what           *)
+(* administration must always satisfy, stated without the operators of     *)
+(* Administration.                                                         *)
 (***************************************************************************)
 EXTENDS MCOpen, OpenAdministration
 
@@ -55,7 +56,7 @@ DeletedExactly ==
 ConfigsSurvive ==
   [][configs' # configs => Does("AlterConfigs") /\ step'.response.error = "NONE"]_adminVars
 
-\* D1: one at a time, and then as it was asked for.
+\* D1: one at a time, and then as the request asks.
 AlteredExactly ==
   [][Does("AlterConfigs") =>
        \A name \in DOMAIN configs :
@@ -68,7 +69,7 @@ AdministrationLeavesTheGroup ==
   [][Does("ListGroups") \/ Does("AlterConfigs") \/ Does("DescribeConfigs") =>
        UNCHANGED <<group, topics, offsets>>]_adminVars
 
-\* D1: a group that is there is listed, once, unless a filter says otherwise.
+\* D1: a group that exists is listed, once, unless a filter excludes it.
 ListedExactly ==
   [][Does("ListGroups") =>
        /\ Cardinality(admin'.listed) <= 1

@@ -1,7 +1,7 @@
 ------------------------- MODULE MCAdministrationLog ------------------------
 (***************************************************************************)
 (* The open instance with its log, of which an administrator deletes the   *)
-(* group: 1 member, 1 partition, commits of who is no member.              *)
+(* group: 1 member, 1 partition, commits of processes that are no members. *)
 (***************************************************************************)
 EXTENDS MCLog, Administration
 
@@ -13,8 +13,8 @@ Deletion ==
 DeletionNext == (LoggedStep \/ Deletion) /\ group'.epoch <= MaxEpoch /\ EndOf(log') <= MaxOffset
 DeletionSpec == LogInit /\ [][DeletionNext]_logVars
 
-\* D1, P3: the log of a group that was deleted gives nothing back, and one that
-\* was refused says nothing of it.
+\* D1, P3: the log of a deleted group gives nothing back, and a refused
+\* deletion leaves no record.
 NothingIsLeft ==
   [][step'.action = "DeleteGroups" =>
        IF step'.response.error = "NONE"

@@ -1,8 +1,9 @@
 ----------------------------- MODULE MCAdmission ----------------------------
 (***************************************************************************)
 (* Bounds of the open instance with a coordinator that is not always the   *)
-(* group's: 1 member, 1 partition, commits of members and of who is none;  *)
-(* and what admission must always satisfy, stated without its operators.   *)
+(* group's: 1 member, 1 partition, commits of members and of processes     *)
+(* that are none; and what admission must always satisfy, stated without   *)
+(* its operators.                                                          *)
 (***************************************************************************)
 EXTENDS MCOpen, OpenAdmission
 
@@ -21,8 +22,9 @@ MCDenials == {{}, {"READ"}, {"DESCRIBE"}, {"DELETE"}}
 \* H3: no epoch that a client sends.
 MCOddRequest == {[NoRequest EXCEPT !.member = "m1", !.epoch = -9]}
 
-\* A join, which would be a rejoin of a member; a heartbeat that keeps a member
-\* alive, and one that is fenced; both ways to leave; one of no valid form.
+\* A join, which is a rejoin if the sender is a member; a heartbeat that keeps
+\* a member alive, and one that is fenced; both ways to leave; an invalid
+\* request.
 MCRefusedRequests ==
   {[NoRequest EXCEPT !.member = "m1", !.epoch = 0, !.owned = {{}}, !.subscription = {{"foo"}}],
    [NoRequest EXCEPT !.member = "m1", !.epoch = 1],
@@ -53,9 +55,9 @@ IsRequest == step'.action \in Heartbeats \cup {"OffsetCommit", "OffsetFetch", "D
 RefusedWith == {"GROUP_AUTHORIZATION_FAILED", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR",
                 "COORDINATOR_NOT_AVAILABLE"}
 
-\* Step properties.  H5, D5: a client without the right is told so, whatever
-\* the coordinator's state; then that state is told; nobody else hears of
-\* either.
+\* Step properties.  H5, D5: a client without the right gets the error of that,
+\* whatever the coordinator's state; then comes the error of that state; no
+\* other client gets either error.
 RefusedExactly ==
   [][IsRequest =>
        LET right == IF step'.action = "OffsetFetch" THEN "DESCRIBE"
@@ -67,15 +69,16 @@ RefusedExactly ==
           /\ (error = "NOT_COORDINATOR") = (may /\ admission.state = "moved")
           /\ (error = "COORDINATOR_NOT_AVAILABLE") = (may /\ admission.state = "unavailable")]_admissionVars
 
-\* H5: a client that is refused so is told nothing else, and changes nothing.
+\* H5: a client that is refused so gets no other field, and changes nothing.
 RefusalsSayAndChangeNothing ==
   [][IsRequest /\ step'.response.error \in RefusedWith =>
        /\ UNCHANGED <<group, topics, offsets, admission>>
        /\ step'.response.assignment = {} /\ step'.response.member = "" /\ step'.response.epoch = 0
        /\ step'.offset \in {0, -1}]_admissionVars
 
-\* D1, H5: the groups of a coordinator that has moved away are not listed, and that
-\* is no error; one that loads or is unavailable says so.
+\* D1, H5: the groups of a coordinator that has moved away are not listed, and
+\* that is no error; a coordinator that loads or is unavailable answers with
+\* its error.
 MovedListsNothing ==
   [][step'.action = "ListGroups" =>
        LET error == step'.response.error IN
@@ -84,7 +87,8 @@ MovedListsNothing ==
        /\ (error = "NONE") = (admission.state \in {"active", "moved"})
        /\ admission.state # "active" => admin'.listed = {}]_admissionVars
 
-\* D1, D5: an active coordinator lists the group that it has, to who may DESCRIBE it.
+\* D1, D5: an active coordinator lists its group to a client with the right to
+\* DESCRIBE it.
 ListedToWhoMay ==
   [][step'.action = "ListGroups" /\ admission.state = "active" =>
        LET there == group.epoch > 0 \/ \E p \in Partitions : offsets[p] # -1 IN

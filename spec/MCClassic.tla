@@ -31,8 +31,8 @@ OneOffset == {0}
 OneInstance == {"i1"}
 SyncNames == {"range", "other"}
 MCGenerations == 0..MaxGeneration
-\* The leader gives all to one member, and nothing or no bytes to the other; or
-\* names nobody.
+\* The leader assigns all partitions to one member, and nothing or no bytes to
+\* the other; or names no member.
 MCAssignments ==
   {[m \in TwoMembers |-> IF m = "m1" THEN {OnePartition} ELSE {{}}],
    [m \in TwoMembers |-> IF m = "m2" THEN {OnePartition} ELSE {}],

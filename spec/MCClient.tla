@@ -62,8 +62,8 @@ AllTopicsNoticed == TopicsNoticed(group, topics)
 TargetIsLegal ==
   (\A m \in MemberIds : computation.told[m].error = 0) => TargetLegal(group)
 
-\* A5: somebody computes exactly while a target is due that a member computes;
-\* a member of the group, to whom it was told before it prepared.
+\* A5: a member computes exactly while a target is due that a member computes;
+\* it is in the group, and was told to compute before it prepared.
 InFlightExactly ==
   /\ (computation.chosen # None) = (group.epoch > group.assignmentEpoch)
   /\ computation.chosen # None => computation.chosen \in Members(group)
@@ -113,8 +113,8 @@ BumpedByOffers ==
        group'.epoch = group.epoch
          + IF computation'.offers[step'.member] # computation.offers[step'.member] THEN 1 ELSE 0]_clientVars
 
-\* A5: the member that is asked is the one that was chosen, and nobody else's
-\* answer counts.
+\* A5: the member that is told to compute is the chosen one, and no other
+\* member's answer counts.
 ByTheChosen ==
   /\ clientStep'.compute => computation'.chosen = step'.member /\ computation'.notified
   /\ Computing /\ Accepted => computation.chosen = step'.member
@@ -149,7 +149,8 @@ LegallyInstalled ==
     /\ clientStep'.error # 0 => group'.target = group.target
 InstalledLegally == [][LegallyInstalled]_clientVars
 
-\* A6: and what is legal in the base is installed, whatever the group has become.
+\* A6: an assignment that is legal for the prepared group is installed,
+\* whatever has happened to the group since.
 AcceptedIfLegal ==
   /\ Does("InstallAssignment") /\ computation.chosen = step'.member /\ computation.prepared
   /\ step'.request.epoch = group.members[step'.member].epoch /\ step'.request.epoch >= 0
@@ -158,8 +159,8 @@ AcceptedIfLegal ==
   => Accepted
 LegalIsInstalled == [][AcceptedIfLegal]_clientVars
 
-\* A9: a sender that was not chosen, or is no member, is told that it is
-\* unknown.
+\* A9: a sender that was not chosen, or is no member, gets the error of an
+\* unknown member.
 UnknownExactly ==
   [][Computing /\ group.epoch > 0 /\ step'.member # None /\ step'.request.epoch >= 0 =>
        (step'.response.error = "UNKNOWN_MEMBER_ID") =

@@ -1,15 +1,16 @@
 --------------------------- MODULE MCClientBounded ---------------------------
 (***************************************************************************)
-(* Where the other engine starts, which sees a few steps far: two members  *)
-(* are at the target of epoch 2, and m1 was told to compute the next one.  *)
-(* It has prepared or not; m2 was there then, or has joined since.         *)
+(* The first states for the other engine, which searches a few steps deep: *)
+(* two members are at the target of epoch 2, and m1 was told to compute    *)
+(* the next one. It has prepared or not; m2 was there then, or has joined  *)
+(* since.                                                                  *)
 (***************************************************************************)
 EXTENDS MCClient
 
 TwoPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 NameOfFoo == [t \in {"foo"} |-> t]
 FooWithTwo == {[t \in MCTopics |-> 2]}
-\* From nothing to too much, and to who is no member.
+\* From no partition to too many, and to a process that is no member.
 BoundedInstalls ==
   {Carried(epoch, 0, owners \X TwoPartitions) : epoch \in 3..4, owners \in {{}, {"m1"}, {"m2"}, {"m3"}, MCMemberIds}}
   \cup {Carried(3, 0, {<<"m1", <<"foo", 0>>>>, <<"m2", <<"foo", 1>>>>}), Carried(3, 1, {})}
@@ -45,7 +46,7 @@ WhileOneComputes ==
   /\ step = NoStep
   /\ clientStep = NoClientStep
 
-\* The invariants at once; what holds of each step of the computation.
+\* The invariants together; the properties of each step of the computation.
 ClientSafe ==
   /\ TypeOK /\ NoDoubleHolding /\ EpochsInOrder /\ EmptySettled /\ AllTopicsNoticed /\ TargetIsLegal
   /\ InFlightExactly /\ BaseIsAhead /\ ChosenCovers /\ NothingOfStrangers

@@ -1,8 +1,8 @@
 --------------------------- MODULE MCClientStatic ---------------------------
 (***************************************************************************)
-(* Static members whose target a member computes (S1, A5): one that was    *)
-(* chosen leaves for a while, and a process returns to its place.  Bounds  *)
-(* as in MCClientSwitch: members send their own epochs.                    *)
+(* Static members whose target a member computes (S1, A5): a chosen member *)
+(* leaves for a while, and a process returns to its place.  Bounds as in   *)
+(* MCClientSwitch: members send their own epochs.                          *)
 (***************************************************************************)
 EXTENDS MCClient
 
@@ -47,14 +47,15 @@ StaticSpec == ClientInit /\ [][StaticNext]_clientVars
 ChosenIsThere ==
   computation.chosen # None => group.members[computation.chosen].epoch # Away
 
-\* A5 as InFlightExactly, where all that could compute may be away: then nobody
-\* is chosen until one is back.
+\* A5 as InFlightExactly, where all members that could compute may be away:
+\* then no member is chosen until one is back.
 SomebodyComputes ==
   (computation.chosen # None) =
      /\ group.epoch > group.assignmentEpoch
      /\ \E m \in Members(group) : group.members[m].epoch # Away
 
-\* S1: a process that returns was not chosen before, and was told nothing.
+\* S1: a process that returns was not chosen before, and was not told to
+\* compute.
 ReturnedAnew ==
   Does("Return") /\ Accepted /\ computation'.chosen = step'.member =>
     ~computation'.prepared

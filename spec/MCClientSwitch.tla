@@ -44,7 +44,8 @@ SwitchSpec == ClientInit /\ [][SwitchNext]_clientVars
 OneSideOnly ==
   \A m \in MemberIds : group.members[m].assignor = "" \/ computation.offers[m] = <<>>
 
-\* H3: the side of which the last request said something is the member's.
+\* H3: the member has assignors of the side that its last request with
+\* assignors names.
 LastSide ==
   Does("Heartbeat") /\ Accepted =>
     LET m == step'.member IN

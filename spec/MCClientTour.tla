@@ -1,8 +1,8 @@
 ---------------------------- MODULE MCClientTour ----------------------------
 (***************************************************************************)
 (* An open instance with client-side assignors small enough for every step *)
-(* to be replayed: m1 comes first, only while somebody computes a session  *)
-(* may end, and nobody sends an epoch that fences it.                      *)
+(* to be replayed: m1 comes first, a session may end only while a member   *)
+(* computes, and no member sends an epoch that fences it.                  *)
 (***************************************************************************)
 EXTENDS MCClient
 

@@ -1,9 +1,9 @@
 ------------------------------ MODULE MCConnect -----------------------------
 (***************************************************************************)
 (* Bounds of the open instance of Connect groups: 2 workers, one connector *)
-(* with at most one task; or 3 workers whose assignors read other versions.*)
-(* Group epochs above MaxEpoch are cut off, which is sound here: no        *)
-(* property is a promise of progress.                                      *)
+(* with at most one task; or 3 workers whose assignors read other          *)
+(* versions. Group epochs above MaxEpoch are cut off, which is sound here: *)
+(* no property is about progress.                                          *)
 (***************************************************************************)
 EXTENDS OpenConnect, ConnectProperties
 
@@ -34,13 +34,14 @@ OneReason == {1}
 \* @type: Set(Int);
 NoReason == {}
 MCOwned == {{}, Partitions}
-\* All to one, some to each, some held back; and what is given twice.
+\* All work to one worker, some to each, some to none; and work that is
+\* assigned twice.
 MCTargets ==
   {<<[r \in Partitions |-> "w1"], {}>>,
    <<[r \in Partitions |-> IF r[2] = 0 THEN "w2" ELSE "w1"], {}>>,
    <<[r \in Partitions |-> IF r[2] = 0 THEN None ELSE "w2"], {}>>,
    <<[r \in Partitions |-> "w1"], {<<"A", 0>>}>>}
-\* Where workers' versions matter, less of what they have.
+\* Fewer reports and targets, for models about the versions of workers.
 \* @type: Set(Set($partition));
 NothingOwned == {{}}
 AllToTheFirst == {<<[r \in Partitions |-> "w1"], {}>>}

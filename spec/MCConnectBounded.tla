@@ -1,8 +1,9 @@
 -------------------------- MODULE MCConnectBounded --------------------------
 (***************************************************************************)
-(* Where the other engine starts, which sees a few steps far: w1 has work  *)
-(* or none at the target of epoch 3; the rest was lost with w2, which may  *)
-(* be back since; w1 has prepared for before or after that, or not yet.    *)
+(* The first states for the other engine, which searches a few steps deep: *)
+(* w1 has work or none at the target of epoch 3; the rest was lost with    *)
+(* w2, which may be back since; w1 has prepared before that or after, or   *)
+(* not yet.                                                                *)
 (***************************************************************************)
 EXTENDS MCConnect
 
@@ -14,7 +15,7 @@ BoundedEpochs == {-1, 0, 3}
 \* @type: Set(Set($partition));
 NoOwned == {}
 InstallableEpochs == 3..5
-\* All that can be given to the workers, to nobody, or to both.
+\* All work that can be assigned to the workers, to none, or to both.
 AnyTarget ==
   {<<[r \in ConnectorAndTask |-> IF r[2] = 0 THEN a ELSE b], twice>> :
      a \in {None, "w1", "w2"}, b \in {None, "w1", "w2"}, twice \in {{}, {<<"A", 0>>}}}

@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* E5: an administrator may delete an empty group at once, while a request *)
 (* of a process that died is on the way.  The epochs of the next group     *)
-(* begin anew, so that the request passes for an acknowledgement of the    *)
+(* begin anew, so that the request counts as an acknowledgement of the     *)
 (* next process with the member id.  Must fail.  One order of steps is     *)
 (* modelled, so that the counterexample is found in seconds.               *)
 (***************************************************************************)
@@ -15,14 +15,16 @@ VARIABLE
   \* @type: Int;
   place
 
-\* A group without members is deleted, whoever still has an epoch of that group.
+\* A group without members is deleted, even if a process still has an epoch of
+\* that group.
 DeleteAtOnce ==
   /\ Disturb(1)
   /\ GroupState(group) = "Empty"
   /\ CoordinatorStep(NoGroup, EventStep("DeleteGroup", None, "", 0), {})
   /\ UNCHANGED <<topics, clients, responses, late>>
 
-\* m1 joins at step n, m2 after it, and m1 is told to give up the second partition.
+\* m1 joins at step n, m2 after it, and m1 is told to revoke the second
+\* partition.
 \* @type: (Int) => Bool;
 Shares(n) ==
   \/ place = n /\ SendRequest("m1")

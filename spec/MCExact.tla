@@ -12,13 +12,14 @@ Old == group.members[step'.member]
 New == group'.members[step'.member]
 Accepted == step'.action \in {"Join", "Rejoin", "Heartbeat"} /\ step'.response.error = "NONE"
 
-\* A4: nobody is to have a partition of a topic that it does not subscribe to.
+\* A4: no member gets a partition of a topic that it does not subscribe to.
 OnlySubscribed ==
   \A p \in Partitions :
     group.target[p] # None => p[1] \in TopicsOf(group.members[group.target[p]])
 
-\* H5, H6: a heartbeat is accepted if its epoch is the member's, or the one
-\* before and what it owns, if it says so, is in its target; else fenced.
+\* H5, H6: a heartbeat is accepted if its epoch is the member's, or the
+\* previous one with reported partitions, if any, that are all in the member's
+\* target; else it is fenced.
 AcceptedExactly ==
   [][step'.action = "Heartbeat" /\ Old.epoch # NotInGroup =>
        LET request == step'.request
@@ -33,8 +34,9 @@ JoinsFresh ==
        /\ New.revoking = {} /\ ~New.acknowledged
        /\ \A p \in New.assigned : \A m \in MemberIds : p \notin Held(group, m) \/ m = step'.member]_vars
 
-\* R2, R3: with nothing left to give up a member is at the target epoch, has
-\* of its target all that nobody else holds, and hears of the rest.
+\* R2, R3: a member with nothing left to revoke is at the target epoch, has all
+\* partitions of its target that no other member holds, and is told of the
+\* rest.
 MovesOnAtOnce ==
   [][Accepted /\ New.revoking = {} =>
        LET target == {p \in Partitions : group'.target[p] = step'.member}

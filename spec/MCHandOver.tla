@@ -46,8 +46,8 @@ BeginsWhereTheLastStopped ==
 CommitsLeaveTheGroup ==
   [][Commits \/ Fetches => UNCHANGED <<group, topics, clients, responses>>]_offsetVars
 
-\* Two partitions and a fail-over, which is the only disturbance: what a member
-\* commits of one while it must give up the other.
+\* Two partitions and a fail-over, which is the only disturbance: a member
+\* commits one partition while it must give up the other.
 NextFailOver ==
   /\ OffsetNext
   /\ step'.action \notin {"Crash", "CrashSending", "Leave", "ChangeSubscription", "LoseRequest",
@@ -66,8 +66,8 @@ ReceiveLateCommitUnfenced ==
 
 UnfencedSpec == OffsetInit /\ [][OffsetNext \/ ReceiveLateCommitUnfenced]_offsetVars
 
-\* Without R9, for commits only, in fixed roles: m1 is the one whose commit is
-\* late, and who is told to revoke twice in a row; m2 takes over.
+\* Without R9, for commits only, in fixed roles: m1 sends the late commit, and
+\* is told to revoke twice in a row; m2 takes over.
 NextNoR9 ==
   \/ GroupStep /\ step'.action \in {"Join", "Heartbeat", "ReceiveResponse"}
   \/ GroupStep /\ step'.action \in {"FinishRevocation", "ChangeSubscription"} /\ step'.member = "m1"
@@ -77,11 +77,12 @@ NextNoR9 ==
 
 SpecNoR9 == OffsetInit /\ [][NextNoR9]_offsetVars
 
-\* O2 where it hurts: what a successor has committed is set back.
+\* O2 violated: a late commit sets back the commit of a successor.
 NeverSetBack ==
   [][\A p \in Partitions : offsets'[p] >= offsets[p]]_offsetVars
 
-\* A member that commits what it has not processed yet loses it (O3).
+\* A member that commits a record before it has processed it loses the record
+\* (O3).
 CommitAhead ==
   \E m \in MemberIds, p \in Partitions :
     /\ Consumes(m, p) /\ positions[m][p] # NoOffset /\ positions[m][p] < EndOffset

@@ -1,20 +1,20 @@
 ------------------------------- MODULE MCHangs ------------------------------
 (***************************************************************************)
-(* R4, where nothing else helps: a client that hangs in the middle of a    *)
-(* revocation while its heartbeats go on, as one does whose application    *)
-(* does not return from a callback.  Its session does not end.  The        *)
-(* rebalance time-out removes it, and the group converges (R8); without    *)
-(* that time-out it does not.                                              *)
+(* R4, where no other rule helps: a client that hangs in the middle of a   *)
+(* revocation while its heartbeats go on, as a client does whose           *)
+(* application does not return from a callback.  Its session does not end. *)
+(* The rebalance time-out removes the client, and the group converges      *)
+(* (R8); without that time-out the group does not.                         *)
 (*                                                                         *)
-(* The process m1 never finishes a revocation.  Told that it is no member  *)
-(* any more, it abandons what it owns (K1) and joins again.                *)
+(* The process m1 never finishes a revocation.  When it learns that it is  *)
+(* no member any more, it abandons its partitions (K1) and joins again.    *)
 (***************************************************************************)
 EXTENDS MCSmall
 
 Hung == "m1"
 TwoThere == {[t \in MCTopics |-> 2]}
 
-\* R4: the time of one that hangs runs out, which is no disturbance.
+\* R4: the time-out of a hanging client expires, which is no disturbance.
 HungTimeout ==
   /\ RebalanceTimerArmed(group, Hung)
   /\ Event(RemoveMember(group, topics, Hung), "timeout", EventStep("RebalanceTimeout", Hung, "", 0))

@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* Bounds of classic groups that may be converted at any moment, and of    *)
 (* their short form: 2 members, one topic of 2 partitions, any `Budget`    *)
-(* disturbances.  Members say of which generation their claims are:        *)
-(* configurations put JoinWithGeneration in the place of CoopJoin.  TLC alone reads*)
-(* this module: Apalache does not take an instance (Conversions) whose     *)
-(* local names are variables outside of it.                                *)
+(* disturbances.  Members send the generation of their claims:             *)
+(* configurations put JoinWithGeneration in the place of CoopJoin.  TLC    *)
+(* alone reads this module: Apalache does not accept an instance           *)
+(* (Conversions) whose local names are variables outside of it.            *)
 (***************************************************************************)
 EXTENDS MCCooperative, ClassicInShort
 

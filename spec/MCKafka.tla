@@ -12,8 +12,8 @@ OneOrNone == {[t \in MCTopics |-> n] : n \in 0..1}
 \* One name, so that no two assignors can tie (see KafkaDialects).
 OnlyRange == {"range"}
 
-\* H3: a join must say that it owns nothing; one that says otherwise, or not;
-\* and one that names an assignor by the empty name.
+\* H3: a join must report empty owned partitions; other joins report some, or
+\* none at all; and one join names an assignor by the empty name.
 \* @type: Set($request);
 JoinsThatAreOdd ==
   {[member |-> m, epoch |-> 0, instance |-> {}, owned |-> odd[1], subscription |-> {{"foo"}},

@@ -19,8 +19,8 @@ JoinsOnce ==
     /\ m = "m1" \/ "m1" \in Members(group)
     /\ Request(m, [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {FooAndBar}])
 
-\* A later one: the member owns what it holds, or what it is assigned, and may
-\* subscribe to something else.
+\* A later request: the member owns the partitions that it holds, or those that
+\* it is assigned, and may change its subscription.
 ReportsAndSubscribes ==
   \E m \in Members(group) :
     \E owned \in {Held(group, m), group.members[m].assigned}, subscription \in Option(Subscriptions) :

@@ -9,6 +9,6 @@
 EXTENDS MCMigrationTour, KafkaDialects
 
 Nobody == {{}}
-\* Nothing of a group that has migrated is looked at.
+\* A group that has migrated is not looked at.
 UntilConverted == consumer.epoch = 0
 =============================================================================

@@ -1,10 +1,11 @@
 ----------------------------- MODULE MCKafkaLate ----------------------------
 (***************************************************************************)
 (* R9 on Kafka: a request of a process that died arrives late, at a group  *)
-(* that the next process has joined.  In Kafka's dialects a join of a      *)
-(* living member keeps the member and its partitions, and what it owns is  *)
-(* taken for an acknowledgement.  So member ids must be new: a process must*)
-(* not join under an id of which a request is still on the way.            *)
+(* that the next process has joined.  In Kafka's dialects a join of a live *)
+(* member keeps the member and its partitions, and the partitions that the *)
+(* join reports count as an acknowledgement.  So member ids must be new: a *)
+(* process must not join under an id while a request with that id is on    *)
+(* the way.                                                                *)
 (***************************************************************************)
 EXTENDS MCKafkaClosed
 

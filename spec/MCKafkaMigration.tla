@@ -74,8 +74,8 @@ UpgradeAnswers ==
             {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
        /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_kafkaVars
 
-\* E4: an epoch goes back only where nobody is in the group, or with a generation
-\* that is not in the log yet as the coordinator fails.
+\* E4: an epoch decreases only where the group has no members, or with a
+\* generation that is not in the log yet as the coordinator fails over.
 EpochsGoBackFromEmpty ==
   [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
        step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
@@ -87,7 +87,8 @@ HeartbeatTells ==
        /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
        (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
 
-\* S2: the same with static members: who names the instance id of another is fenced.
+\* S2: the same with static members: a process that sends the instance id of
+\* another is fenced.
 HeartbeatTellsOrFences ==
   [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
        /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>

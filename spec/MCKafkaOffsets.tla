@@ -7,7 +7,7 @@
 EXTENDS MCKafka, OpenOffsets, PartitionEpochs
 
 VARIABLE
-  \* At which member epoch each member was given what it holds; else 0.
+  \* The member epoch at which each member got each of its partitions; else 0.
   \* @type: Str -> ($partition -> Int);
   partitionEpochs
 

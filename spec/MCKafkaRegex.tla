@@ -1,17 +1,17 @@
 ---------------------------- MODULE MCKafkaRegex ----------------------------
 (***************************************************************************)
 (* RegexResolution (T1): Kafka resolves a regular expression in the        *)
-(* background.  Until then its members subscribe to what it was resolved to*)
-(* before, at first to nothing; the group epoch is bumped when a resolution*)
-(* finds other topics.  The closed instance: what a member subscribes to it*)
-(* says with one regular expression, and members, network and disturbances *)
-(* are those of ClosedGroup.  Is that safe, and does the group converge?   *)
+(* background.  Until then its members subscribe to the topics of the last *)
+(* resolution, at first to none; the group epoch is bumped when a          *)
+(* resolution finds other topics.  The closed instance: each subscription  *)
+(* is one regular expression, and members, network and disturbances are    *)
+(* those of ClosedGroup.  Is that safe, and does the group converge?       *)
 (*                                                                         *)
 (* The configurations put the operators here in the place of those of the  *)
 (* core: `TopicsOf <- ResolvedTopicsOf`, and so on.                        *)
 (*                                                                         *)
 (* Left out: names of topics beside the expression, several expressions,   *)
-(* how long a resolution may take and how often there is one.              *)
+(* the duration and the number of resolutions.                             *)
 (***************************************************************************)
 EXTENDS MCKafkaClosed
 

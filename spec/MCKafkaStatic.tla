@@ -1,10 +1,10 @@
 ---------------------------- MODULE MCKafkaStatic ---------------------------
 (***************************************************************************)
 (* Static members and fail-overs in the dialects of Kafka: the open        *)
-(* instance, one partition.  Each member id keeps the instance id that it  *)
-(* joined with, or that it has none, as long as it is in the group.  With  *)
-(* MaxGroupSize = 1: whom a full group refuses, and what is kept of a      *)
-(* member that returns.                                                    *)
+(* instance, one partition.  Each member id keeps the instance id with     *)
+(* which it joined, or none, as long as it is in the group.  With          *)
+(* MaxGroupSize = 1: the requests that a full group refuses, and the state *)
+(* that a member that returns keeps.                                       *)
 (***************************************************************************)
 EXTENDS MCStaticTour, KafkaDialects
 
@@ -18,8 +18,9 @@ KeepsInstance ==
 SteadyNext == BoundedNext /\ KeepsInstance
 SteadySpec == Init /\ [][SteadyNext]_vars
 
-\* H5, FullGroupRefuses: strangers are told that the group is full, where
-\* newcomers alone are told not those whose instance id the group has.
+\* H5, FullGroupRefuses: strangers get the error of a full group; where
+\* newcomers alone are refused, a stranger whose instance id the group has is
+\* not.
 FullIsToldTo ==
   [][step'.action \in {"Join", "Heartbeat"} /\ step'.branch \notin {"invalid", "unsupported"} =>
        LET request == step'.request

@@ -8,7 +8,7 @@
 EXTENDS MCKafkaStaticOffsets, PartitionEpochs
 
 VARIABLE
-  \* At which member epoch each member was given what it holds; else 0.
+  \* The member epoch at which each member got each of its partitions; else 0.
   \* @type: Str -> ($partition -> Int);
   partitionEpochs
 
@@ -40,8 +40,8 @@ GivenInPlace ==
     THEN partitionEpochs[m][p] \in 0..group.members[m].epoch
     ELSE partitionEpochs[m][p] = 0
 
-\* O2, S1: a process that returns has held since 0 what it finds in the place, and
-\* since its own epoch what is new.
+\* O2, S1: a process that returns has held the partitions of its place since 0,
+\* and new partitions since its own epoch.
 ReturnedHoldsSince ==
   [][step'.action = "Return" /\ step'.response.error = "NONE" =>
        LET m == step'.member

@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Commits and fetches of static members in the dialects of Kafka without  *)
 (* PartitionEpochs: the open instance, one partition.  Those of partitions *)
-(* that are not there are left out: a broker answers them itself.          *)
+(* that do not exist are left out: a broker answers them itself.           *)
 (***************************************************************************)
 EXTENDS MCKafkaStatic, OpenOffsets
 

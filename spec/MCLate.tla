@@ -10,7 +10,7 @@ OnePartition == {<<"foo", 0>>}
 One == {[t \in MCTopics |-> 1]}
 OnlyFoo == {{"foo"}}
 
-\* CrashSending takes both disturbances of the budget at once; nothing takes one.
+\* CrashSending uses both disturbances of the budget at once; nothing uses one.
 \* The members are alike, so one of them is enough.
 LateNext == Next /\ budget' # 1 /\ \A request \in late' : request.member = "m1"
 LateSpec == Init /\ [][LateNext]_vars /\ \A m \in MemberIds : Recovery(m)

@@ -8,8 +8,8 @@
 (***************************************************************************)
 EXTENDS MCTopicIdsClosed
 
-\* CrashSending takes two disturbances of the budget, each change of a topic one.
-\* The members are alike, so one of them is enough.
+\* CrashSending uses two disturbances of the budget, each change of a topic
+\* one. The members are alike, so one of them is enough.
 LateTopicsNext ==
   /\ Next
   /\ budget - budget' = 1 => topics' # topics

@@ -1,7 +1,7 @@
 ------------------------------ MODULE MCLogStep -----------------------------
 (***************************************************************************)
 (* Properties of the records of every step of the open instance, whose     *)
-(* state has no log: the log is what a group as a whole would have written.*)
+(* state has no log: the log is that of a group that is written whole.     *)
 (***************************************************************************)
 EXTENDS MCOpen, GroupLog
 
@@ -30,8 +30,8 @@ OnlyDifferences(records, before, replaces) ==
   /\ Cardinality({r \in records : r.type = CurrentAssignment /\ r.value # {}}) <= 1
   /\ \A r \in records : ~replaces => r.value # LastValue(before, r.type, r.member)
 
-\* P4: a write may be torn anywhere but in the target's batch, and by what is
-\* left no partition is held twice, and no epoch is ahead of another.
+\* P4: a write may be torn anywhere but in the target's batch; after a torn
+\* write no partition has two owners, and no epoch is ahead of another.
 \* @type: ($group) => Bool;
 TornIsSafe(loaded) == HeldDisjoint(loaded) /\ EpochsOrdered(loaded) /\ PreviousEpochOrdered(loaded)
 
@@ -57,7 +57,7 @@ StepsAreLogged ==
                   \E loaded \in {Loaded(Appended(before, torn))} :
                     TornIsSafe(loaded) /\ (Decided(torn) => TargetFollows(loaded, topics'))]_vars
 
-\* Must fail: a write of a group that exists may be torn, and be it before its
+\* Must fail: a write of a group that exists may be torn, even before its
 \* epoch.
 TornWritesAreComplete ==
   [][step'.action # "Join" =>

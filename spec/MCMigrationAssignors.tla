@@ -9,7 +9,7 @@ EXTENDS MCMigrationTour, MixedAssignors
 \* @type: (Str, Int) => Seq($offer);
 OneOffer(name, min) == <<[name |-> name, min |-> min, max |-> 2, version |-> 1, reason |-> 0, metadata |-> "YQ=="]>>
 MCOffers == {OneOffer("range", -1), OneOffer("range", 0), OneOffer("mine", 0)}
-\* Versions of one assignor that overlap with none of the other's (A8).
+\* Versions of one assignor that do not overlap with those of the other (A8).
 \* @type: $offer;
 LaterOffer == [name |-> "range", min |-> 3, max |-> 4, version |-> 3, reason |-> 0, metadata |-> "YQ=="]
 ApartOffers == {OneOffer("range", -1), <<LaterOffer>>}

@@ -1,9 +1,10 @@
 ------------------------- MODULE MCMigrationBounded -------------------------
 (***************************************************************************)
-(* Where the other engine starts, which sees a few steps far: a and b are  *)
-(* the classic group, anywhere in a rebalance, assigned anything, and own  *)
-(* any part of that and of what they said; c is there with the consumer    *)
-(* protocol, and has not joined.  With ClaimsCount = FALSE it is violated. *)
+(* The first states for the other engine, which searches a few steps deep: *)
+(* a and b are the classic group, anywhere in a rebalance, assigned        *)
+(* anything, and own any part of that and of their claims; c is there with *)
+(* the consumer protocol, and has not joined.  With ClaimsCount = FALSE it *)
+(* is violated.                                                            *)
 (***************************************************************************)
 EXTENDS MCMigration
 
@@ -22,8 +23,8 @@ StagesAt == [phase \in {"stable", "prepare", "joined"} |->
 ClassicProcess(stage, owned) ==
   [NewProcess("classic") EXCEPT !.epoch = 2, !.stage = stage, !.owned = owned, !.told = owned]
 
-\* May a process own these partitions?  It may own those that it said, and
-\* those that it is assigned unless it has rejoined since; none if it is eager
+\* May a process own these partitions?  It may own those of its claims, and
+\* those of its assignment unless it has rejoined since; none if it is eager
 \* and rejoins.
 \* @type: (Str, Str, Set($partition)) => Bool;
 OwnsAt(m, stage, owned) ==

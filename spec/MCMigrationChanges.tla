@@ -12,8 +12,8 @@ TwoClaimNames == [p \in TwoPartitions |-> IF p[2] = 0 THEN "owns foo 0" ELSE "ow
 FirstToA == {[m \in TwoMembers |-> IF m = "a" THEN {{<<"foo", 0>>}} ELSE {{}}]}
 
 BoundedChanges == ChangesNext /\ consumer'.epoch <= MaxEpoch /\ classic'.generation <= MaxEpoch
-\* Nobody rejoins with the consumer protocol but who is away, and no process of the
-\* classic protocol leaves.
+\* Only a process that is away rejoins with the consumer protocol, and no
+\* process of the classic protocol leaves.
 AwayNext ==
   /\ BoundedChanges /\ AtMostTwo(classic', consumer')
   /\ step'.action \in {"Join", "Return", "LeaveTemporarily", "JoinGroup", "SyncGroup", "Heartbeat", "SessionTimeout"}

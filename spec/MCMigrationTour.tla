@@ -57,8 +57,8 @@ StaticNext == BoundedNext /\ AtMostTwo(classic', consumer')
 StaticSpec == Init /\ [][StaticNext]_vars
 BoundedSpec == Init /\ [][BoundedNext]_vars
 
-\* Three members at once: two of a classic group, which the third converts as it
-\* joins; then somebody goes, and another is left of each protocol.
+\* Three members: two of a classic group, which the third converts as it joins;
+\* then one leaves, and a member is left of each protocol.
 GoneNext ==
   /\ BoundedNext
   /\ \/ step'.action \in {"Join", "LeaveGroup", "Leave", "SessionTimeout", "JoinTimeout"}

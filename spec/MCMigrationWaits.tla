@@ -3,7 +3,7 @@
 (* M3, where a member waits for partitions of several others: it must      *)
 (* rejoin when all of them are free, not when the first one is.            *)
 (*                                                                         *)
-(* Three members of a classic group, of whom one has nothing and two have  *)
+(* Three members of a classic group, of which one has nothing and two have *)
 (* a partition each; a fourth joins with the consumer protocol, and the    *)
 (* target has both partitions for the first, so that it waits.             *)
 (***************************************************************************)

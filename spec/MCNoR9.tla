@@ -1,8 +1,8 @@
 ------------------------------- MODULE MCNoR9 -------------------------------
 (***************************************************************************)
-(* R9 taken away: a request that a living process gave up on may arrive    *)
-(* late.  Must fail.  Only the faults that it takes are modelled, in fixed *)
-(* roles, so that the counterexample is found in seconds.                  *)
+(* Without R9: a request that a live process has abandoned may arrive      *)
+(* late.  Must fail.  Only the faults that the counterexample needs are    *)
+(* modelled, in fixed roles, so that it is found in seconds.               *)
 (***************************************************************************)
 EXTENDS MCSmall
 

@@ -1,6 +1,6 @@
 ------------------------------ MODULE MCOffsets -----------------------------
 (***************************************************************************)
-(* Bounds of the open instance with offsets: 2 members who may be static,  *)
+(* Bounds of the open instance with offsets: 2 members that may be static, *)
 (* one topic name whose topic may be recreated; and what offsets must      *)
 (* always satisfy, stated without the operators of Offsets.                *)
 (***************************************************************************)
@@ -55,7 +55,7 @@ FencedExactly ==
           /\ error = "UNKNOWN_MEMBER_ID" => ~isMember]_offsetVars
 
 \* O2: a commit or fetch, fenced or not, leaves group and topics as they are:
-\* it joins nobody, removes nobody, and keeps nobody alive.
+\* no member joins or is removed by it, and no session is extended.
 CommitsLeaveTheGroup ==
   [][Commits \/ Fetches => UNCHANGED <<group, topics>>]_offsetVars
 
@@ -68,7 +68,7 @@ ChangedOnlyByCommits ==
          \/ offsets'[p] = NoOffset /\ topics'[p[1]] = -1
          \/ offsets'[p] = NoOffset /\ group'.epoch = 0 /\ group.epoch > 0]_offsetVars
 
-\* O3: an accepted commit is kept, and a fetch answers what is kept.
+\* O3: an accepted commit is kept, and a fetch returns it.
 KeptAndAnswered ==
   [][Accepted(step') =>
        /\ Commits => \A p \in step'.partition : offsets'[p] = step'.offset

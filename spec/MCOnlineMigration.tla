@@ -36,7 +36,7 @@ GenerationNames ==
   [g \in {-1, 22, 23, 24} |-> IF g = 22 THEN "generation 22" ELSE IF g = 23 THEN "generation 23"
                               ELSE IF g = 24 THEN "generation 24" ELSE "generation -1"]
 OneInstance == {"i"}
-\* Nothing is drawn: the steps say all of it.
+\* The value of constants that this model does not use: its steps are scripted.
 Unused == {}
 
 \* @type: (Set(Int)) => Set($partition);

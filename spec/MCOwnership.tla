@@ -1,6 +1,7 @@
 ----------------------------- MODULE MCOwnership ----------------------------
 (***************************************************************************)
-(* Bounds of the page Ownership by itself: what follows from it.           *)
+(* Bounds of the module Ownership by itself: the properties that follow    *)
+(* from it.                                                                *)
 (***************************************************************************)
 EXTENDS Ownership
 

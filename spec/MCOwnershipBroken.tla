@@ -47,7 +47,7 @@ KeptWithABump(g, m) ==
   [g EXCEPT !.epoch = @ + 1, !.assignmentEpoch = g.epoch + 1,
             !.members[m].epoch = Away, !.members[m].revoking = {}]
 
-\* Without E5: a group counts as empty whoever is in it.
+\* Without E5: a group counts as empty although it has members.
 \* @type: ($group) => Str;
 EmptyWhoeverIsThere(g) == IF Exists(g) THEN "Empty" ELSE "Dead"
 
@@ -56,11 +56,11 @@ EmptyWhoeverIsThere(g) == IF Exists(g) THEN "Empty" ELSE "Dead"
 \* @type: ($group, $request) => Bool;
 TakesOver(g, request) == request.epoch = 0 /\ HolderOf(g, request) # {}
 
-\* Without R7's exemption: nobody is a zombie.
+\* Without R7's exemption: no process is a zombie.
 \* @type: ($group, $group, $step) => Set(Str);
 NobodyEnds(g, h, s) == {}
 
-\* Without R3: a process uses what is pending, too.
+\* Without R3: a process uses pending partitions, too.
 \* @type: ($client, $response) => $client;
 UsesPending(client, response) ==
   IF response.error # "NONE" THEN NewClient(client.subscription)

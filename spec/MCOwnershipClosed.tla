@@ -10,7 +10,7 @@ EXTENDS MCKafkaStaticClosed, OwnershipOfClosed
 \* @type: $dialect;
 LaggingKafka == [Kafka43 EXCEPT !.TargetMayLag = TRUE]
 
-\* O2: where two processes use a partition, the zombie has the lower epoch.
+\* O2: if two processes use a partition, the zombie has the lower epoch.
 ZombiesAreBehind ==
   \A m \in MemberIds, n \in MemberIds :
     BothOwn(m, n) /\ n \notin zombies => clients[m].epoch < clients[n].epoch

@@ -9,7 +9,8 @@ Members2 == {"m1", "m2"}
 Members3 == {"m1", "m2", "m3"}
 OneTopic == {"foo"}
 NameOfFoo == [t \in OneTopic |-> t]
-\* Nobody is static; or both are processes of one static member; or m1 and m3.
+\* No member is static; or both are processes of one static member; or m1 and
+\* m3.
 Dynamic2 == [m \in Members2 |-> ""]
 Dynamic3 == [m \in Members3 |-> ""]
 BothStatic == [m \in Members2 |-> "i1"]

@@ -1,8 +1,8 @@
 ------------------------------ MODULE MCRefused -----------------------------
 (***************************************************************************)
-(* Bounds of an open instance for what is refused (H3, H4, H5): requests   *)
-(* that no client sends, and a group of one member at most; and what is    *)
-(* said of a full group, which other models do not have.                   *)
+(* Bounds of an open instance for requests that must be refused (H3, H4,   *)
+(* H5): requests that no client sends, and a group of one member at most;  *)
+(* and properties of a full group, which other models do not have.         *)
 (***************************************************************************)
 EXTENDS MCOpen
 
@@ -37,8 +37,8 @@ OddOnesAreRefused ==
          IF step'.request.assignor = {"no-such-assignor"}
          THEN "UNSUPPORTED_ASSIGNOR" ELSE "INVALID_REQUEST"]_vars
 
-\* H5: only one more member finds the group full; what else strangers ask is
-\* answered as in any group.
+\* H5: only one more member finds the group full; other requests of strangers
+\* are answered as in any group.
 OnlyOneMoreIsTooMany ==
   [][step'.response.error = "GROUP_MAX_SIZE_REACHED" =>
        /\ step'.request.epoch = 0

@@ -1,12 +1,12 @@
 ------------------------------ MODULE MCReports -----------------------------
 (***************************************************************************)
-(* H7: a member reports nothing of what it owns while it must give         *)
-(* something up.  Without that (ReportsWhileRevoking = TRUE) R7 must fail  *)
-(* with fail-overs: no record has what a member was told, so a new         *)
+(* H7: a member reports no owned partitions during a revocation.  Without  *)
+(* that rule (ReportsWhileRevoking = TRUE) R7 must fail with fail-overs:   *)
+(* no record has the assignment that was sent to a member, so a new        *)
 (* coordinator takes the report for the acknowledgement of another         *)
-(* revocation.  It takes two fail-overs and a lost request.  One order of  *)
-(* steps and three targets are modelled, so that the counterexample is     *)
-(* found in seconds.                                                       *)
+(* revocation.  The counterexample needs two fail-overs and a lost         *)
+(* request.  One order of steps and three targets are modelled, so that it *)
+(* is found in seconds.                                                    *)
 (***************************************************************************)
 EXTENDS MCSmall
 
@@ -34,9 +34,9 @@ Joins ==
   \/ place = 6 /\ ReceiveResponse("m1")
   \/ place = 7 /\ FinishRevocation("m1")
 
-\* The coordinator fails before m1's acknowledgement; m1 is told to give up the
-\* first partition.  Another change of the target and another fail-over follow:
-\* m1's report is taken for the acknowledgement of the second.
+\* The coordinator fails over before m1's acknowledgement; m1 is told to revoke
+\* the first partition.  Another change of the target and another fail-over
+\* follow: m1's report counts as the acknowledgement of the second revocation.
 Failures ==
   \/ place = 8 /\ SendRequest("m3") /\ Targeted("m2", "m1")
   \/ place = 9 /\ FailOver

@@ -34,7 +34,7 @@ StateIsExact ==
        ELSE IF there THEN "Stable" ELSE "Reconciling"
 
 \* E1: a member that names another assignor than before makes a new version of
-\* the group's metadata; one that names the same again does not.
+\* the group's metadata; a member that names the same assignor again does not.
 AssignorChangeIsNoticed ==
   [][step'.action = "Heartbeat" /\ step'.response.error = "NONE" /\ step'.request.assignor # {} =>
        LET before == group.members[step'.member]
@@ -77,9 +77,9 @@ EvenlySpread ==
     \A m \in MemberIds, n \in MemberIds :
       Wants(group, m) /\ Wants(group, n) => SizeOf(group, m) <= SizeOf(group, n) + 1
 
-\* A2, A3 `uniform` is sticky: a partition moves only away from a member that has no
-\* fewer than who gets it, even without it; and no two members swap.  Stated for two
-\* members of one topic.
+\* A2, A3 `uniform` is sticky: a partition moves only away from a member that,
+\* even without it, has no fewer partitions than the receiver; and no two
+\* members swap partitions.  Stated for two members of one topic.
 MovesOnlyForBalance ==
   [][group'.assignmentEpoch # group.assignmentEpoch =>
        \A p \in Partitions :
@@ -100,15 +100,16 @@ PlaceUntilTheSessionEnds ==
          \/ /\ step'.action = "Return" /\ step'.response.error = "NONE"
             /\ step'.request.instance = {group.members[m].instance}]_vars
 
-\* H8, S1: the session of every member may end, of one that is away, too.  R4: so
-\* may the time of one that is to revoke something, and of nobody else.
+\* H8, S1: the session of every member may end, also that of a member that is
+\* away.  R4: so may the time-out of a member that must revoke, and of no
+\* other.
 TimersRun ==
   \A m \in MemberIds :
     /\ IsMember(group, m) <=> ENABLED (SessionTimeout /\ step'.member = m)
     /\ group.members[m].revoking # {} <=> ENABLED (RebalanceTimeout /\ step'.member = m)
 
 \* P2, R4: after a fail-over a member that has more than its target is told to
-\* give that up, and has the time-out for it.
+\* revoke the rest, and has the time-out for it.
 RevocationsGoOn ==
   [][step'.action = "FailOver" =>
        \A m \in MemberIds :

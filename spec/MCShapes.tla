@@ -1,9 +1,9 @@
 ------------------------------ MODULE MCShapes ------------------------------
 (***************************************************************************)
-(* Bounds within which every reachable state has the shapes that the proof *)
-(* of ClosedShapes starts from.  TLC also compares the shapes, as          *)
-(* conditions, with what is generated, for small epochs: a state that has  *)
-(* the shape and is not generated would not be covered by the proof.       *)
+(* Bounds within which every reachable state has the shapes from which the *)
+(* proof of ClosedShapes starts.  TLC also compares the shapes, as         *)
+(* conditions, with the generated states, for small epochs: a state with   *)
+(* the shape that is not generated would not be covered by the proof.      *)
 (***************************************************************************)
 EXTENDS ClosedShapes, MCStaticClosed
 

@@ -1,7 +1,8 @@
 --------------------------- MODULE MCStaticClosed ---------------------------
 (***************************************************************************)
-(* Bounds of a closed instance with a static member, whose processes m1 and*)
-(* m3 have the instance id i1, a dynamic one, and fail-overs (S1, S2, P2). *)
+(* Bounds of a closed instance with a static member, whose processes m1    *)
+(* and m3 have the instance id i1, a dynamic one, and fail-overs (S1, S2,  *)
+(* P2).                                                                    *)
 (***************************************************************************)
 EXTENDS MCSmall
 
@@ -14,11 +15,11 @@ OnlyFoo == {{"foo"}}
 
 \* Hazards of the text, which models that must fail show.  A process that
 \* crashed, or whose answer to its join was lost so that the next has another
-\* member id, leaves an orphan behind: it holds partitions until its session
-\* ends (H1) ...
+\* member id, leaves an orphan behind: the orphan holds partitions until its
+\* session ends (H1) ...
 NoOrphanHolds == \A m \in MemberIds : ~clients[m].up => Held(group, m) = {} \/ IsAway(group, m)
 \* ... and its successor, the only process of a static member, is refused,
-\* which is fatal for it (S2, K1).
+\* which is fatal for that process (S2, K1).
 LoneProcessIsAccepted ==
   \A m \in MemberIds :
     (\A n \in MemberIds : SameInstance(m, n) => ~clients[n].up) =>

@@ -1,18 +1,19 @@
 ------------------------------- MODULE MCTold -------------------------------
 (***************************************************************************)
 (* R5 at the clients: no answer takes a partition from a process and gives *)
-(* it another.  NeverRevokeAndAssign says so of what the coordinator has   *)
-(* told; a process whose answer was lost was told something else, and so   *)
-(* was one that a new coordinator answers, which does not know what it was *)
-(* told (P2).  There an answer does both.  It is a hazard for clients that *)
-(* give to their application before they have taken from it; a client that *)
-(* revokes first (K2) owns nothing that another has.                       *)
+(* it another.  NeverRevokeAndAssign states this of the coordinator's      *)
+(* answers. A process that lost an answer knows an older assignment, and   *)
+(* so does a process that a new coordinator answers, which does not know   *)
+(* the assignment that was sent (P2).  There an answer does both.  The     *)
+(* hazard is for clients that give partitions to their application before  *)
+(* they have taken others from it; a client that revokes first (K2) owns   *)
+(* nothing that another has.                                               *)
 (***************************************************************************)
 EXTENDS MCSmall
 
 TwoThere == {[t \in MCTopics |-> 2]}
 
-\* R5, by what a process was told last and is told now, as long as it is the
+\* R5, by the last and the present answer to a process, as long as it is the
 \* same member.
 NeverBothTold ==
   [][\A m \in MemberIds :
@@ -32,10 +33,11 @@ AnsweredNext ==
   \/ \E t \in Topics : DeleteTopic(t)
 AnsweredSpec == Init /\ [][AnsweredNext]_vars
 
-\* Two hazards, in fixed roles so that the counterexamples are found in seconds:
-\* m1 is told, m2 gives its place up and takes it again.  Both must fail.  An
-\* answer that is lost while the member epoch rises is followed by a fence (H6),
-\* so it is one that gives what was pending in the same epoch.
+\* Two hazards, in fixed roles so that the counterexamples are found in
+\* seconds: m1 gets the answers, m2 gives its place up and takes it again.
+\* Both must fail.  A lost answer that raises the member epoch is followed by a
+\* fence (H6), so the lost answer is one that assigns pending partitions in the
+\* same epoch.
 Roles ==
   \/ \E m \in MemberIds : SendRequest(m) \/ ReceiveResponse(m) \/ FinishRevocation(m)
   \/ ChangeSubscription("m2")

@@ -3,8 +3,8 @@
 (* T2 with members: a topic is deleted and created again under its name    *)
 (* while several members use it.  "foo#2" is the second topic of the name  *)
 (* foo.  The partitions of the first id are revoked, those of the second   *)
-(* assigned, and where the group is Stable nobody has one of a topic that  *)
-(* is not there.                                                           *)
+(* assigned, and in a Stable group no member has a partition of a deleted  *)
+(* topic.                                                                  *)
 (***************************************************************************)
 EXTENDS MCSmall
 

@@ -9,7 +9,7 @@ AllOld == [m \in TwoMembers |-> "old"]
 \* The two rolling bounces, and back.
 Upgrade == [c \in Configs |-> IF c = "old" THEN "both" ELSE "new"]
 Downgrade == [c \in Configs |-> IF c = "new" THEN "both" ELSE "old"]
-\* One bounce, to which nobody told the assignors in between.
+\* One bounce, without the assignors in between.
 Straight == [c \in Configs |-> "new"]
 \* One bounce of an assignor that has one name, eager or cooperative.
 \* @type: Str -> Seq(Str);

@@ -1,32 +1,34 @@
 ----------------------------- MODULE Migration ------------------------------
 (***************************************************************************)
-(* Online migration (M1-M3): a group whose members use the classic protocol*)
-(* or the consumer protocol.  As long as one uses the latter it is a       *)
-(* consumer group, and Coordinator says what happens; what is here         *)
-(* translates JoinGroup, SyncGroup and Heartbeat of the others, one member *)
-(* at a time, and converts the group as the first member of the consumer   *)
-(* protocol joins and as the last one goes.                                *)
+(* Online migration (M1-M3): a group whose members use the classic         *)
+(* protocol or the consumer protocol.  As long as one member uses the      *)
+(* latter the group is a consumer group, and its steps are those of        *)
+(* Coordinator. This module translates JoinGroup, SyncGroup and Heartbeat  *)
+(* of the other members, one member at a time, and converts the group when *)
+(* the first member of the consumer protocol joins and when the last one   *)
+(* leaves.                                                                 *)
 (*                                                                         *)
-(* While it is a classic group its state is that of a consumer group whose *)
-(* epoch is the generation: a barrier that all members must reach, and a   *)
-(* leader's assignment, which is one step here.  ClassicCoordinator has the*)
-(* classic protocol in full.                                               *)
+(* While the group is a classic group its state is that of a consumer      *)
+(* group whose epoch is the generation: a barrier that all members must    *)
+(* reach, and a leader's assignment, which is one step here.               *)
+(* ClassicCoordinator has the classic protocol in full.                    *)
 (*                                                                         *)
 (* Decisions where Coordinator leaves a question open: an eager member has *)
-(* given up everything before it rejoins, so what a JoinGroup does not name*)
-(* is released without being asked for; a member that rejoins without a    *)
-(* generation owns nothing; a JoinGroup of the generation before asks again*)
-(* for a lost answer (H6), one of another generation is refused.           *)
+(* given up all partitions before it rejoins, so partitions that a         *)
+(* JoinGroup does not claim are released without a revocation; a member    *)
+(* that rejoins without a generation owns nothing; a JoinGroup of the      *)
+(* previous generation asks again for a lost answer (H6), and one of       *)
+(* another generation is refused.                                          *)
 (*                                                                         *)
-(* Left out: static members, embedded protocols that are too old, user data*)
-(* (M4), a fail-over of the classic group.                                 *)
+(* Left out: static members, embedded protocols that are too old, user     *)
+(* data (M4), a fail-over of the classic group.                            *)
 (***************************************************************************)
 EXTENDS Coordinator
 
 CONSTANTS
-  \* M1, R7: does what a member said that it owns count as its group is
-  \* converted, beside what it is assigned?  Without it a cooperative member
-  \* may still own what another gets.
+  \* M1, R7: do a member's claims count as its group is converted, beside its
+  \* assignment?  Without them a cooperative member may still own partitions
+  \* that another gets.
   \* @type: Bool;
   ClaimsCount,
   \* M3: must a member rejoin once more when all that it waits for is free?
@@ -62,12 +64,13 @@ ClassicMembers(x) == {m \in Members(x.group) : x.phase[m] # ""}
 Waiting(x) == {m \in MemberIds : x.phase[m] \in {"joined", "fresh"}}
 
 (***************************************************************************)
-(* A consumer group: who must rejoin                                       *)
+(* A consumer group: the members that must rejoin                          *)
 (***************************************************************************)
 
-\* M3: a target was installed that the member does not know, it holds what its
-\* target does not have, or all that it waits for is free.  A member that has
-\* rejoined collects what it was promised first, unless there is a newer
+\* M3: a member must rejoin if a target was installed that the member does not
+\* know, if it holds partitions that its target does not have, or if all
+\* partitions for which it waits are free.  A member that has rejoined first
+\* collects the partitions that it was promised, unless there is a newer
 \* target.
 \* @type: ($mixed, Str) => Bool;
 MustRejoin(x, m) ==
@@ -91,10 +94,10 @@ FollowPhases(x) ==
 (* Conversion (M1)                                                         *)
 (***************************************************************************)
 
-\* M1, R7: partitions that a member of a classic group may own: its
-\* assignment, unless it has rejoined since; and those that it named as it
-\* joined last, as far as they are assigned to nobody else: it may not have
-\* given them up yet.
+\* M1, R7: partitions that a member of a classic group may own: its assignment,
+\* unless it has rejoined since; and those that it claimed in its last join, as
+\* far as they are assigned to no other member: the member may not have given
+\* them up yet.
 \* @type: ($mixed, Str) => Set($partition);
 HeldAtConversion(x, m) ==
   LET Assigned(n) == IF n \in Waiting(x) THEN {} ELSE x.group.members[n].assigned
@@ -201,9 +204,10 @@ MayUse(g, m) ==
   LET member == g.members[m] IN
   IF member.epoch < g.assignmentEpoch THEN member.assigned \cap TargetOf(g, m) ELSE member.assigned
 
-\* M2: the member gets what it may use now, and has done its part.  The text has
-\* it Stable then; one that must rejoin must do so still: otherwise nothing would
-\* tell an eager one, that revokes only as it rejoins.
+\* M2: the member gets the partitions that it may use now, and has
+\* synchronised.  The text has it Stable then; a member that must rejoin still
+\* must: otherwise no answer would tell an eager member, which revokes only as
+\* it rejoins.
 \* @type: ($mixed, Str, Int) => $translated;
 Synced(x, m, generation) ==
   LET error == GenerationError(x, m, generation)
@@ -223,7 +227,7 @@ HeartbeatError(x, m, generation) ==
 (* A classic group, in short                                               *)
 (***************************************************************************)
 
-\* Everyone who is stable must rejoin.
+\* All stable members must rejoin.
 \* @type: ($mixed) => $mixed;
 PrepareAll(x) ==
   [x EXCEPT !.phase = [m \in MemberIds |-> IF x.phase[m] = "stable" THEN "prepare" ELSE x.phase[m]]]
@@ -241,8 +245,8 @@ BehindBarrier(x, m, subscription, owned) ==
 \* @type: ($mixed) => Bool;
 BarrierOpens(x) == x.kind = "classic" /\ Members(x.group) # {} /\ Members(x.group) = Waiting(x)
 
-\* C1, C3: the next generation with a leader's assignment: what a cooperative
-\* member has not given up is nobody else's.
+\* C1, C3: the next generation with a leader's assignment: partitions that a
+\* cooperative member has not given up are assigned to no other member.
 \* @type: ($mixed, Str -> Int, $partition -> Str) => $mixed;
 NextGeneration(x, topics, target) ==
   LET g == x.group

@@ -10,8 +10,7 @@ EXTENDS OpenMigration
 \* A group is of one kind at a time.
 OneKind == ~(IsClassic /\ Exists(consumer))
 
-\* M1: in a consumer group somebody uses the consumer protocol, or there is
-\* nobody.
+\* M1: a consumer group has a member of the consumer protocol, or no members.
 KindFollowsMembers == Members(consumer) # {} => ClassicMembers(Mixed) # Members(consumer)
 
 \* R7, coordinator's view.
@@ -37,10 +36,10 @@ PhasesOfMembers ==
 \* @type: ($group, Str) => Set($partition);
 Lacks(g, m) == TargetOf(g, m) \ g.members[m].assigned
 
-\* M3: nobody that uses the classic protocol is left behind unless it is told so.
-\* A stable member knows the last target, holds nothing else, and waits for what
-\* others hold; a member that has rejoined is behind only while it must give
-\* something up.
+\* M3: no member of the classic protocol is left behind unless it is told so. A
+\* stable member knows the last target, holds nothing else, and waits for
+\* partitions that others hold; a member that has rejoined is behind only while
+\* it must give partitions up.
 WhoMustRejoinIsTold ==
   \A m \in ClassicMembers(Mixed) :
     LET member == consumer.members[m] IN
@@ -57,7 +56,8 @@ HasToRejoin(g, m) ==
   \/ ~(g.members[m].assigned \subseteq TargetOf(g, m))
   \/ Lacks(g, m) # {} /\ Lacks(g, m) \cap HeldByOthers(g, m) = {}
 
-\* M3: nobody else is: neither twice for the same target, nor before all is free.
+\* M3: no other member is told to rejoin: neither twice for the same target,
+\* nor before all partitions are free.
 NobodyRejoinsInVain ==
   [][\A m \in MemberIds :
        phase'[m] = "prepare" /\ (phase[m] # "prepare" \/ step'.action = "FailOver") => HasToRejoin(consumer', m)]_vars
@@ -73,8 +73,9 @@ IsItself(request) ==
   /\ request.member \in Members(consumer) /\ phase[request.member] # ""
   /\ \A i \in request.instance : consumer.members[request.member].instance = i
 
-\* M2, S2: a Heartbeat tells a member to rejoin exactly while it must, a SyncGroup
-\* never; who is not of its generation, or none, hears that first.
+\* M2, S2: a Heartbeat tells a member to rejoin exactly while it must, a
+\* SyncGroup never; a request of a wrong generation, or of no member, gets its
+\* error first.
 RebalanceIsTold ==
   [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
        LET request == classicStep'.request
@@ -89,10 +90,11 @@ RebalanceIsTold ==
                   /\ (error = "REBALANCE_IN_PROGRESS") = (current /\ told)
                   /\ (error = "NONE") = (current /\ ~told)]_vars
 
-\* M2: a SyncGroup gets what the member may use now, of which a member that is
-\* behind its target gets only what that one has, too.  It ends the rebalance of
-\* a member that owes it; one that must rejoin must do so still.  A Heartbeat
-\* changes nothing, and neither does what is refused.
+\* M2: the answer to a SyncGroup has the partitions that the member may use
+\* now; a member that is behind its target gets only those that it already has,
+\* too.  A SyncGroup ends the rebalance of a member that owes it; a member that
+\* must rejoin still must.  A Heartbeat changes nothing, and neither does a
+\* refused request.
 SyncEndsTheRebalance ==
   [][Exists(consumer) /\ step'.action \in {"SyncGroup", "ClassicHeartbeat"} =>
        LET m == step'.member
@@ -140,13 +142,14 @@ JoinIsRefusedFor ==
           /\ (error = "ILLEGAL_GENERATION") = (fits /\ m # None /\ ~new /\ phase[m] # "" /\ ~MayRejoin(m, request))
           /\ error \notin {"NONE", ""} => UNCHANGED view]_vars
 
-\* M2: a JoinGroup says what the member says from now on, and is answered with the
-\* epoch that it leaves the member at: that of the target, with all of it that is
-\* free; or (R1) the one it had, while it must give up what it says it owns (a
-\* request of the generation before acknowledges nothing, H6).  It owes its
-\* SyncGroup then.  A member that is new, or begins anew, owns nothing and bumps
-\* the epoch (E1); a member that takes a place (S1) or says nothing new does not.
-\* It has acknowledged what it had if it says just that (R5).
+\* M2: a JoinGroup has the member's fields from then on, and its answer has the
+\* member's new epoch: that of the target, with all of its partitions that are
+\* free; or (R1) the epoch that the member had, while it must give up
+\* partitions that it claims (a request of the previous generation acknowledges
+\* nothing, H6).  The member owes its SyncGroup then.  A member that is new, or
+\* begins anew, owns nothing and bumps the epoch (E1); a member that takes a
+\* place (S1) or changes no field does not. The member has acknowledged its
+\* assignment if it claims just that (R5).
 JoinIsTranslated ==
   [][step'.action = "JoinGroup" /\ Members(consumer) # {} /\ classicStep'.response.error = "NONE" /\ Exists(consumer') =>
        LET m == step'.member
@@ -172,8 +175,8 @@ JoinIsTranslated ==
                   /\ \/ ClaimedIn(request.subscription) \cap member.revoking # {}
                      \/ GenerationIn(request.subscription) # member.epoch]_vars
 
-\* M1: a group without members is a classic one as soon as somebody begins to join
-\* with that protocol; the generation is the epoch.
+\* M1: a group without members becomes a classic one as soon as a process
+\* begins to join with that protocol; the generation is the epoch.
 EmptyChangesKind ==
   [][Exists(consumer) /\ Members(consumer) = {} /\ step'.action = "JoinGroup" =>
        /\ ~Exists(consumer') = (classicStep'.request.member = None)
@@ -213,7 +216,7 @@ ConsumersAreMembers ==
      /\ step'.action \in Joins /\ step'.response.error = "NONE" =>
           step'.member \in Members(consumer') /\ phase'[step'.member] = ""]_vars
 
-\* M1, M2: the error of a join that would convert a group: members who are no
+\* M1, M2: the error of a join that would convert a group: some members are no
 \* consumers, or have been in a generation with a protocol that is too old.
 UpgradeIsRefusedFor ==
   [][IsClassic /\ step'.action \in Joins =>
@@ -237,17 +240,17 @@ EpochsNeverDecrease ==
 Upgrades == IsClassic /\ consumer'.epoch > 0
 Downgrades == Exists(consumer) /\ classic'.state \notin {"Dead", "Empty"}
 
-\* M1, R7: a member that has not rejoined since owns what the log assigns to
-\* it after an upgrade; no partition is two members'.
+\* M1, R7: a member that has not rejoined since owns its assignment in the log
+\* after an upgrade; no partition belongs to two members.
 UpgradeKeepsAssignments ==
   [][Upgrades =>
        /\ \A m \in Kept(classic) :
             ~classic.members[m].joining => SavedAssignment(classic, m) \subseteq Held(converted', m)
        /\ \A m, n \in MemberIds : m # n => Held(converted', m) \cap Held(converted', n) = {}]_vars
 
-\* M1, R7: a partition that somebody claims is held, by the member to whom the log
-\* assigns it or by a member that claims it; no other claim is of a later
-\* generation.
+\* M1, R7: a partition that some member claims is held, by the member to which
+\* the log assigns it or by a member that claims it; no other claim is of a
+\* later generation.
 UpgradeKeepsClaims ==
   [][Upgrades /\ classic.generation > 0 =>
        LET Declares(m, p) == p \in ClaimedIn(classic.members[m].subscription)
@@ -259,9 +262,9 @@ UpgradeKeepsClaims ==
                  \/ Has(m, p)
                  \/ Declares(m, p) /\ \A n \in Kept(classic) : Declares(n, p) => Since(n) <= Since(m)]_vars
 
-\* M1: the epochs are the generation; everyone who has been in it is a member that
-\* says what it said, with its target held; who then joins bumps the epoch, except
-\* in the place of another (S1).
+\* M1: the epochs are the generation; each process of that generation is a
+\* member with the fields of its last request, and holds its target; a process
+\* that joins then bumps the epoch, except in the place of another (S1).
 UpgradeKeepsMembers ==
   [][Upgrades /\ classic.generation > 0 =>
        /\ converted'.epoch = classic.generation /\ converted'.assignmentEpoch = classic.generation
@@ -281,15 +284,15 @@ UpgradeAnswersAll ==
             {m \in Classic!InGroup(classic) : classic.members[m].joining \/ classic.members[m].syncing}
        /\ \A a \in classicStep'.completed : a.response.error = "REBALANCE_IN_PROGRESS"]_vars
 
-\* M1, R7: a member that is brought back says what it held.
+\* M1, R7: a member that is converted back claims the partitions that it held.
 DowngradeKeepsHeld ==
   [][Downgrades /\ Members(consumer) # {} =>
        \A m \in Kept(classic') \cap Members(consumer) :
          ClaimedIn(classic'.members[m].subscription) = Held(consumer, m)]_vars
 
-\* M1: all members of the classic protocol are brought back as they are, and nobody
-\* of the other one; the generation is the epoch, and they must rejoin: the log
-\* assigns nothing to them.
+\* M1: all members of the classic protocol are converted back as they are, and
+\* no member of the other protocol; the generation is the epoch, and they must
+\* rejoin: the log assigns nothing to them.
 DowngradeKeepsMembers ==
   [][Downgrades /\ Members(consumer) # {} =>
        LET there == Classic!InGroup(classic') \cap Members(consumer) IN

@@ -1,20 +1,21 @@
 --------------------------- MODULE MixedAssignors ----------------------------
 (***************************************************************************)
 (* The open instance of online migration with client-side assignors (M4):  *)
-(* members of the classic protocol that have told their assignor something,*)
+(* members of the classic protocol that have user data for their assignor, *)
 (* and consumers that join with assignors of their own.                    *)
 (*                                                                         *)
 (* The user data of a subscription, which a member of the classic protocol *)
-(* has for its assignor, travels among its topics (Conversions): the string*)
-(* UserData.  Each of its protocols counts as an assignor of versions -1 to*)
-(* -1, with that as metadata.  A consumer that joins with an assignor of   *)
-(* the name must read -1 if there is any; so a consumer is chosen to       *)
-(* compute, is given that metadata, and its target has everybody rejoin.   *)
+(* has for its assignor, is one of its topics (Conversions): the string    *)
+(* UserData.  Each of its protocols counts as an assignor of versions -1   *)
+(* to -1, with that as metadata.  A consumer that joins with an assignor   *)
+(* of the name must read -1 if a member has user data; so a consumer is    *)
+(* chosen to compute, gets that metadata, and after its target all members *)
+(* must rejoin.                                                            *)
 (*                                                                         *)
-(* Decided here: user data of several is judged one by one; versions of    *)
-(* members of the classic protocol exclude nobody from offering (A8).      *)
-(* Left out: requests that change anything else of the group, departures   *)
-(* among them (OpenMigration), what installs are refused for and time-outs *)
+(* Decided here: user data of several members is judged one by one;        *)
+(* versions of members of the classic protocol exclude no other member's   *)
+(* offer (A8). Left out: requests that change anything else of the group,  *)
+(* departures among them (OpenMigration), errors of installs and time-outs *)
 (* (OpenClient), metadata that an assignor sends to members of the classic *)
 (* protocol.                                                               *)
 (***************************************************************************)
@@ -79,9 +80,9 @@ UpdateJoiningOffers(x, c, m, request, offers) ==
 (* Requests                                                                *)
 (***************************************************************************)
 
-\* M1, M4: a join of the consumer protocol to a group `x`, perhaps one that was a
-\* classic one just now (`through`); a target that a member must compute is left
-\* to it (A1).
+\* M1, M4: a join of the consumer protocol to a group `x`, perhaps to one that
+\* the same join converts from a classic group (`through`); a target that a
+\* member must compute is left to that member (A1).
 \* @type: ($mixed, Str -> $words, Str, Seq($offer), Set($answer), $group) => Bool;
 JoinOffering(x, said, m, offers, answers, through) ==
   LET request == [NoRequest EXCEPT !.member = m, !.owned = {{}}, !.subscription = {Names}] IN
@@ -109,7 +110,7 @@ JoinsOffering(m, offers) ==
 
 OfferingJoin == \E m \in MemberIds, offers \in OfferLists : JoinsOffering(m, offers)
 
-\* A step of the one that computes.
+\* A step of the member that computes.
 \* @type: (Str) => $step;
 Computes(action) ==
   LET m == computation.chosen IN
@@ -117,7 +118,8 @@ Computes(action) ==
                  !.request = [NoRequest EXCEPT !.member = m, !.epoch = consumer.members[m].epoch],
                  !.response = [NoResponse EXCEPT !.error = "NONE"]]
 
-\* A5, M4: it is given what members of the classic protocol have said, too.
+\* A5, M4: the member that computes gets the user data of members of the
+\* classic protocol, too.
 PrepareAssignment ==
   /\ computation.chosen # None
   /\ computation' = Prepared(consumer, computation)
@@ -152,14 +154,16 @@ Beats(m, generation) ==
 
 OfferingHeartbeat == \E m \in MemberIds, generation \in RequestGenerations : Beats(m, generation)
 
-\* A request that neither has a target computed nor changes what is offered.
+\* A request that neither causes the computation of a target nor changes the
+\* offered assignors.
 Undisturbed ==
   /\ Exists(consumer')
   /\ consumer'.epoch = consumer.epoch /\ consumer'.assignmentEpoch = consumer.assignmentEpoch
   /\ clientStep' = NoClientStep
   /\ UNCHANGED computation
 
-\* M2: a member of the classic protocol rejoins, and says what it said before.
+\* M2: a member of the classic protocol rejoins, with the fields of its last
+\* request.
 \* @type: (Str, Int, Set($partition)) => Bool;
 Rejoins(m, generation, owned) ==
   /\ Exists(consumer) /\ phase[m] # ""
@@ -175,7 +179,8 @@ Syncs(m, generation) ==
   /\ SyncMixed(m, [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation])
   /\ Undisturbed
 
-\* One of the consumer protocol says what it owns, once nobody computes.
+\* A member of the consumer protocol reports its owned partitions, once no
+\* member computes.
 \* @type: (Str, Int, Set($partition)) => Bool;
 Reports(m, epoch, owned) ==
   /\ Exists(consumer) /\ phase[m] = "" /\ computation.chosen = None
@@ -217,7 +222,7 @@ WordsOfOthers(m) ==
   ELSE {words[n] : n \in {k \in MemberIds \ {m} : phase[k] # ""}}
 
 \* M4: a join is refused exactly where it offers an assignor that begins above
-\* version -1, of whatever name, and somebody has user data.
+\* version -1, of whatever name, and a member has user data.
 UnreadableIsRefused ==
   [][step'.action \in {"Join", "Rejoin"} =>
        \A offers \in clientStep'.offers :
@@ -226,8 +231,8 @@ UnreadableIsRefused ==
          IN /\ (step'.response.error = "INVALID_REQUEST") = unreadable
             /\ unreadable => UNCHANGED assignorView]_assignorVars
 
-\* M4: metadata of members of the classic protocol has version -1, and is what they
-\* said.
+\* M4: metadata of members of the classic protocol has version -1, and is their
+\* user data.
 PreparedAsVersionMinusOne ==
   [][step'.action = "PrepareAssignment" =>
        \A m \in ClassicMembers(Mixed) :
@@ -235,8 +240,8 @@ PreparedAsVersionMinusOne ==
          /\ offer.version = -1 /\ offer.name = computation'.base.assignor
          /\ offer.metadata = IF UserData \in words[m].subscription THEN UserDataBytes ELSE ""]_assignorVars
 
-\* M4, A5: only an assignor that reads what everybody has said computes, and so none
-\* of the classic protocol.
+\* M4, A5: only an assignor that reads the metadata of all members computes,
+\* and so none of the classic protocol.
 ChosenReadsAll ==
   computation.chosen # None =>
     /\ phase[computation.chosen] = ""
@@ -245,16 +250,17 @@ ChosenReadsAll ==
          /\ ClassicMembers(Mixed) # {} => offer.min = -1
          /\ \A m \in ClassicMembers(Mixed) : offer.name \in NamesIn(words[m].protocols)
 
-\* M3: while a target is being computed nobody is told to rejoin for it; once it is
-\* installed everybody is, and whoever waits for more of it.
+\* M3: while a target is being computed no member is told to rejoin for it;
+\* once the target is installed all members of the classic protocol are, and so
+\* is a member that waits for more of it.
 RejoinForWhatIsInstalled ==
   \A m \in ClassicMembers(Mixed) :
     LET behind == consumer.members[m].epoch < consumer.assignmentEpoch IN
     /\ phase[m] = "stable" => ~behind
     /\ phase[m] = "prepare" => behind \/ TargetOf(consumer, m) \ consumer.members[m].assigned # {}
 
-\* M3: all of them, whether or not the target changes what they have, but for who has
-\* rejoined and is to give something up.
+\* M3: all of them, whether or not the target changes their partitions, except
+\* a member that has rejoined and must give partitions up.
 InstallingRejoinsAll ==
   [][step'.action = "InstallAssignment" =>
        \A m \in ClassicMembers(Mixed) :

@@ -1,12 +1,12 @@
 ---------------------------- MODULE MixedChanges -----------------------------
 (***************************************************************************)
-(* The open instance of online migration with what happens around its      *)
-(* members: topics grow (E1), and a static consumer leaves for a while     *)
-(* (S1), whose place a process of either protocol takes.                   *)
+(* The open instance of online migration with events around its members:   *)
+(* topics grow (E1), and a static consumer leaves for a while (S1), whose  *)
+(* place a process of either protocol takes.                               *)
 (*                                                                         *)
-(* A classic group knows nothing of topics; as it is converted it has what *)
-(* the topics are by then.  Left out: topics that are deleted or recreated,*)
-(* and regular expressions.                                                *)
+(* A classic group knows nothing of topics; when it is converted it gets   *)
+(* the topics as they are by then.  Left out: topics that are deleted or   *)
+(* recreated, and regular expressions.                                     *)
 (***************************************************************************)
 EXTENDS OpenMigration
 
@@ -23,8 +23,8 @@ ConsumerReturnRequest ==
     /\ ConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.instance = {instance}, !.owned = {{}},
                                             !.subscription = {Names}])
 
-\* E1: a topic has one more partition; a consumer group notices at once, and whoever
-\* uses the classic protocol must rejoin for its next target (M3).
+\* E1: a topic has one more partition; a consumer group notices at once, and
+\* each member of the classic protocol must rejoin for its next target (M3).
 AddPartitions ==
   \E p \in Partitions :
     /\ p[2] = topics[p[1]]
@@ -45,8 +45,9 @@ ChangesNext == Next \/ ConsumerAwayRequest \/ ConsumerReturnRequest \/ AddPartit
 (* Properties                                                              *)
 (***************************************************************************)
 
-\* S1: a member that leaves for a while keeps its place and its assignment, and the
-\* group its kind: somebody of the consumer protocol is still a member.
+\* S1: a member that leaves for a while keeps its place and its assignment, and
+\* the group its kind: another process of the consumer protocol is still a
+\* member.
 AwayKeepsTheKind ==
   [][step'.action = "LeaveTemporarily" /\ step'.response.error = "NONE" =>
        LET m == step'.member IN
@@ -55,9 +56,10 @@ AwayKeepsTheKind ==
        /\ consumer'.members[m].assigned = consumer.members[m].assigned
        /\ TargetOf(consumer', m) = TargetOf(consumer, m)]_vars
 
-\* S1, M1: whoever takes the place of one that is away has its target, without a bump,
-\* unless it gives up a place of its own; of the last consumer, with the classic
-\* protocol, the group is converted back.
+\* S1, M1: a process that takes the place of a member that is away has its
+\* target, without a bump, unless it gives up a place of its own; if it takes
+\* the place of the last consumer, with the classic protocol, the group is
+\* converted back.
 PlaceIsTaken ==
   [][\A n \in Members(consumer) :
        IsAway(consumer, n) /\ n \notin Members(consumer') /\ step'.action \in {"JoinGroup", "Return"} =>
@@ -69,9 +71,9 @@ PlaceIsTaken ==
                  /\ IF m \in Members(consumer) THEN consumer'.epoch = consumer.epoch + 1
                     ELSE consumer'.epoch = consumer.epoch /\ TargetOf(consumer', m) = TargetOf(consumer, n)]_vars
 
-\* E1, M3: a topic that grows is a new target, which everybody is told of who uses
-\* the classic protocol, unless it is to give something up first; a classic group
-\* hears of it as it is converted.
+\* E1, M3: a topic that grows causes a new target. Each member of the classic
+\* protocol is told of it, unless the member must give partitions up first; a
+\* classic group learns of the topic when it is converted.
 GrowthIsNoticed ==
   /\ Members(consumer) # {} => consumer.metadata = MetadataOf(consumer, topics)
   /\ Members(consumer) # {} => \A p \in Partitions : p[2] < topics[p[1]] => consumer.target[p] # None

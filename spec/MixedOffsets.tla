@@ -1,15 +1,15 @@
 ---------------------------- MODULE MixedOffsets -----------------------------
 (***************************************************************************)
-(* The open instance of online migration with offsets (M2, O2): any member *)
-(* id, any epoch or generation, any partition may be committed to and      *)
-(* fetched from, at any moment, whatever kind the group is of.             *)
+(* The open instance of online migration with offsets (M2, O2): a client   *)
+(* may commit and fetch with any member id, any epoch or generation, for   *)
+(* any partition, at any moment, in a group of either kind.                *)
 (*                                                                         *)
-(* A request is fenced by what its member uses.  In a consumer group that  *)
-(* is the member epoch, which is the generation of a member of the classic *)
-(* protocol: one that is wrong is ILLEGAL_GENERATION to it, and to others  *)
-(* STALE_MEMBER_EPOCH.  A classic group has one generation for all, and    *)
-(* refuses commits, not fetches, while its leader has yet to assign.       *)
-(* Committed offsets stay as the group is converted.                       *)
+(* A request is fenced by the protocol of its member.  In a consumer group *)
+(* the fence is the member epoch, which is the generation of a member of   *)
+(* the classic protocol: that member gets ILLEGAL_GENERATION for a wrong   *)
+(* one, others STALE_MEMBER_EPOCH.  A classic group has one generation for *)
+(* all, and refuses commits, not fetches, while its leader has yet to      *)
+(* assign. Committed offsets stay when the group is converted.             *)
 (*                                                                         *)
 (* Left out: what Offsets leaves out, and instance ids.                    *)
 (***************************************************************************)
@@ -79,8 +79,8 @@ OffsetFetch ==
        TakeOffset("OffsetFetch", m, epoch, p, Fetch(offsets, p, error), error)
   /\ UNCHANGED offsets
 
-\* Every other step.  E5: a group that is deleted takes its offsets along, one
-\* that is converted does not.
+\* Every other step.  E5: a deleted group takes its offsets along, a converted
+\* group does not.
 GroupStep ==
   /\ Next
   /\ offsets' = IF step'.action = "DeleteGroup" THEN NoOffsets ELSE offsets
@@ -117,8 +117,8 @@ OffsetsAreFenced ==
           /\ (error = "ILLEGAL_GENERATION") = (stale /\ usesClassic)
           /\ (error = "REBALANCE_IN_PROGRESS") = unassigned]_offsetVars
 
-\* O2: nothing but an accepted commit, and the deletion of the group, changes what is
-\* committed; a conversion keeps it (M1).
+\* O2: only an accepted commit, and the deletion of the group, changes
+\* committed offsets; a conversion keeps them (M1).
 OnlyCommitsCount ==
   [][offsets' # offsets =>
        \/ step'.action = "DeleteGroup"

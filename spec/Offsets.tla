@@ -1,21 +1,22 @@
 ------------------------------ MODULE Offsets -------------------------------
 (***************************************************************************)
 (* OffsetCommit and OffsetFetch as functions on the offsets of one group:  *)
-(* who may commit and fetch (O2, O4), which partitions there are (O1, T2), *)
-(* and what becomes of offsets whose topic or group is deleted.            *)
+(* the members that may commit and fetch (O2, O4), the partitions that     *)
+(* exist (O1, T2), and the end of offsets whose topic or group is deleted. *)
 (*                                                                         *)
-(* The member epoch is the fence.  A fenced commit or fetch changes nothing*)
-(* of the group, and neither does an accepted one: it is no heartbeat, and *)
-(* a member that is fenced by it stays.                                    *)
+(* The member epoch is the fence.  A fenced commit or fetch changes        *)
+(* nothing in the group.  An accepted one changes nothing either: a commit *)
+(* is no heartbeat, and a member whose commit is fenced stays in the       *)
+(* group.                                                                  *)
 (*                                                                         *)
-(* Left out: leader epoch and metadata of a commit (stored and given back),*)
-(* a topic by its name (an id stands for it), both at once (O1, a matter of*)
-(* the wire), requests for several partitions (each is judged alone),      *)
-(* transactions, expiry.                                                   *)
+(* Left out: leader epoch and metadata of a commit (stored and returned),  *)
+(* a topic by its name (an id stands for the name), both at once (O1, a    *)
+(* matter of the wire), requests for several partitions (each partition is *)
+(* judged alone), transactions, expiry.                                    *)
 (***************************************************************************)
 EXTENDS Coordinator
 
-\* No committed offset; what a fetch of it answers.
+\* No committed offset; the answer to a fetch of such a partition.
 NoOffset == -1
 
 \* @type: $partition -> Int;
@@ -28,9 +29,9 @@ NoEpoch == -1
 \* @type: (Str, Int) => Bool;
 NamesNoMember(m, epoch) == m = None /\ epoch = NoEpoch
 
-\* O2, O4: a member that the group has, at exactly the epoch that it is at.  A
-\* static member that is away (S1) is at no epoch that anybody could be at,
-\* unless -2 is taken for one (AwayCommits).
+\* O2, O4: a member of the group, at exactly its current epoch.  A static
+\* member that is away (S1) is at no epoch that a request could have, unless -2
+\* counts as one (AwayCommits).
 \* @type: ($group, Str, Int) => Str;
 MemberError(g, m, epoch) ==
   IF m \notin Members(g) THEN UnknownError(g)
@@ -46,7 +47,7 @@ CommitError(g, m, epoch) ==
   IF ~NamesNoMember(m, epoch) THEN MemberError(g, m, epoch)
   ELSE IF Members(g) = {} THEN "NONE" ELSE "UNKNOWN_MEMBER_ID"
 
-\* O4: a fetch of who names no member, or of a member.
+\* O4: a fetch without a member id, or of a member.
 \* @type: ($group, Str, Int) => Str;
 FetchError(g, m, epoch) ==
   IF m = None THEN "NONE" ELSE MemberError(g, m, epoch)
@@ -67,7 +68,7 @@ PartitionError(topics, p) ==
   ELSE IF p[2] >= topics[p[1]] THEN "UNKNOWN_TOPIC_OR_PARTITION"
   ELSE "NONE"
 
-\* The group is asked first: who is fenced learns nothing of the topics.
+\* The group is checked first: a fenced request learns nothing about topics.
 \* @type: (Str, Str) => Str;
 FirstError(error, other) == IF error # "NONE" THEN error ELSE other
 

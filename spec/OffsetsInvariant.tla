@@ -5,13 +5,14 @@
 (* (ClosedShapes), extended by conditions on zombies and on commits that   *)
 (* arrive late, is kept by every step of the closed instance with offsets, *)
 (* and implies that an accepted commit is the commit of the partition's    *)
-(* holder, whom nobody has superseded.  Epochs, offsets and the number of  *)
-(* disturbances are unbounded.  The proof needs R9.  The induction is      *)
-(* closed: the shapes of the generated states hold again after a step.     *)
+(* holder, which no other process has superseded.  Epochs, offsets and the *)
+(* number of disturbances are unbounded.  The proof needs R9.  The         *)
+(* induction is closed: the shapes of the generated states hold again      *)
+(* after a step.                                                           *)
 (*                                                                         *)
 (* Left out: a state is generated with at most one late commit.  Each      *)
-(* conjunct speaks of one late commit, and no action looks at two.  Members*)
-(* are dynamic: MCHandOverStatic has static ones.                          *)
+(* conjunct speaks of one late commit, and no action looks at two.         *)
+(* Members are dynamic: MCHandOverStatic has static ones.                  *)
 (***************************************************************************)
 EXTENDS ClosedOffsets, ClosedShapes
 
@@ -21,8 +22,8 @@ IsPast(m, epoch) ==
   epoch > 0 => /\ epoch < group.members[m].epoch
                /\ epoch # group.members[m].previousEpoch
 
-\* A zombie knows no epoch that its member id is at, or that would pass for a
-\* retry (H6).
+\* A zombie knows no epoch that is the epoch of its member id, or that would
+\* count as a retry (H6).
 ZombiesAreOld ==
   \A m \in zombies \cap Members(group) :
     /\ IsPast(m, clients[m].epoch)
@@ -32,13 +33,13 @@ ZombiesAreOld ==
            /\ IsPast(m, response.epoch)
            /\ group.members[m].previousEpoch > 0 => response.epoch < group.members[m].previousEpoch
 
-\* A member that lives is not ahead of what the coordinator has of it.
+\* A live member is not ahead of the coordinator's state of it.
 AliveAreKnown ==
   \A m \in MemberIds : Alive(m) => clients[m].epoch <= group.members[m].epoch
 
-\* A late commit whose epoch is still the member's is one of a process that is
-\* gone, without an heir and without a late acknowledgement: nothing that it
-\* held has been released.
+\* A late commit with the member's current epoch is from a process that has
+\* ended, without a successor and without a late acknowledgement: none of its
+\* partitions has been released.
 LateCommitsAreFenced ==
   \A commit \in lateCommits :
     LET m == commit.member

@@ -1,7 +1,7 @@
 ------------------------- MODULE OpenAdministration -------------------------
 (***************************************************************************)
-(* The open instance with an administrator, who may ask anything at any    *)
-(* moment.                                                                 *)
+(* The open instance with an administrator, which may send any request at  *)
+(* any moment.                                                             *)
 (***************************************************************************)
 EXTENDS Administration
 
@@ -12,7 +12,7 @@ CONSTANTS
   StateWords,
   \* @type: Str -> Str;
   TypeWords,
-  \* The filters that are asked for.
+  \* The filters of requests.
   \* @type: Set(Set(Str));
   StateFilters,
   \* @type: Set(Set(Str));

@@ -1,8 +1,8 @@
 --------------------------- MODULE OpenAdmission ----------------------------
 (***************************************************************************)
 (* The open instance whose coordinator may stop being the group's, at any  *)
-(* moment, and whose clients may lose rights, an administrator among them, *)
-(* who lists and deletes groups.                                           *)
+(* moment, and whose clients may lose rights. One of the clients is an     *)
+(* administrator, which lists and deletes groups.                          *)
 (***************************************************************************)
 EXTENDS Admission
 
@@ -37,7 +37,8 @@ TopicsChange == CreateTopic \/ AddPartitions \/ DeleteTopic
 
 TimersRunOut == SessionTimeout \/ RebalanceTimeout \/ DeleteGroup
 
-\* H5: heartbeats of who may READ the group, while the coordinator is active.
+\* H5: heartbeats of clients with the right to READ the group, while the
+\* coordinator is active.
 AdmittedHeartbeat ==
   /\ Admits(admission, "READ")
   /\ JoinRequest \/ HeartbeatRequest \/ LeaveRequest \/ OddRequest
@@ -76,8 +77,9 @@ AnyListGroups ==
              ELSE RefusedAdminStep("ListGroups", ListError(admission))
   /\ UNCHANGED <<group, topics, offsets, admission>>
 
-\* D1, D5, H5: a group is deleted by who may DELETE it, at an active coordinator;
-\* others do not hear whether there is a group, or whether it has members.
+\* D1, D5, H5: a client with the right to DELETE the group deletes it, at an
+\* active coordinator; other clients do not learn whether the group exists, or
+\* whether it has members.
 AnyDeleteGroups ==
   /\ admin' = NoAdmin
   /\ UNCHANGED admission
@@ -115,8 +117,8 @@ Deactivate ==
   /\ UNCHANGED <<group, topics, offsets>>
 
 \* P2, H5: the coordinator is active again: a new one that has loaded the log
-\* notices what changed since (E1), and deletes the offsets of topics that are
-\* gone (T2).
+\* notices the changes since (E1), and deletes the offsets of deleted topics
+\* (T2).
 Activate ==
   /\ ~IsActive
   /\ admission' = [admission EXCEPT !.state = Active]

@@ -30,7 +30,7 @@ CONSTANTS
   \* The offsets that may be committed; {} for a model without commits.
   \* @type: Set(Int);
   OffsetValues,
-  \* May the coordinator fail (C2)?
+  \* May the coordinator fail over (C2)?
   \* @type: Bool;
   WithFailOver
 
@@ -62,8 +62,8 @@ Take(handled) ==
   /\ \E h \in {handled} : group' = h.group /\ step' = h.step
   /\ UNCHANGED offsets
 
-\* C1: with a member id, or without one: then the coordinator makes one that
-\* nobody has.
+\* C1: with a member id, or without one: then the coordinator makes an id that
+\* no other process has.
 JoinRequest ==
   \E m \in MemberIds, instance \in Option(InstanceIds), type \in ProtocolTypes,
      protocols \in ProtocolLists, subscription \in Subscriptions :
@@ -88,7 +88,8 @@ LeaveRequest ==
   \E m \in MemberIds \cup {None}, instance \in Option(InstanceIds) :
     Take(LeaveGroup(group, [NoClassicRequest EXCEPT !.member = m, !.instance = instance]))
 
-\* O2: a commit of a member, or (without member id and generation) of who is none.
+\* O2: a commit of a member, or (without member id and generation) of a process
+\* that is none.
 CommitRequest ==
   \E m \in MemberIds \cup {None}, instance \in Option(InstanceIds),
      generation \in RequestGenerations \cup {NoGeneration}, p \in Partitions, offset \in OffsetValues :
@@ -113,8 +114,8 @@ FailOver ==
   /\ WithFailOver /\ ClassicExists(group)
   /\ Take(ClassicEvent("FailOver", None, Same(ClassicAfterFailOver(group))))
 
-\* E5: a group that has been empty long enough is deleted, and with it what was
-\* committed (Dead).
+\* E5: a group that has been empty long enough is deleted, with its committed
+\* offsets (Dead).
 DeleteGroup ==
   /\ group.state = "Empty"
   /\ group' = NoClassicGroup

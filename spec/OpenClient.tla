@@ -16,8 +16,8 @@ CONSTANTS
   \* The member ids and epochs of PrepareAssignment and InstallAssignment.
   \* @type: Set(<<Str, Int>>);
   Computers,
-  \* Assignments that InstallAssignment may carry; one may name somebody who is
-  \* no member.
+  \* Assignments that InstallAssignment may carry; one may name a process that
+  \* is no member.
   \* @type: Set($clientStep);
   Installs
 
@@ -80,7 +80,7 @@ ComputeStep(action, m, epoch, error) ==
                  !.request = [NoRequest EXCEPT !.member = m, !.epoch = epoch],
                  !.response = [NoResponse EXCEPT !.error = error]]
 
-\* A5, A9: whoever asks for it.
+\* A5, A9: PrepareAssignment of any sender.
 \* @type: (Str, Int) => Bool;
 Prepares(m, epoch) ==
   LET error == ComputationError(group, computation, m, epoch) IN
@@ -91,8 +91,8 @@ Prepares(m, epoch) ==
 
 PrepareAssignment == \E who \in Computers : Prepares(who[1], who[2])
 
-\* A6, A7, A9: whoever sends it, of any epoch.  Where the group has moved on, the
-\* next computation starts at once (A10).
+\* A6, A7, A9: InstallAssignment of any sender, with any epoch.  Where the
+\* group has moved on, the next computation starts at once (A10).
 \* @type: (Str, Int, $clientStep) => Bool;
 Installing(m, epoch, carried) ==
   LET error == InstallError(group, computation, m, epoch, carried) IN
@@ -106,7 +106,7 @@ Installing(m, epoch, carried) ==
 
 InstallAssignment == \E who \in Computers, carried \in Installs : Installing(who[1], who[2], carried)
 
-\* A5: the one that was chosen has not installed in time.
+\* A5: the chosen member has not installed in time.
 ComputationTimeout ==
   /\ ComputationTimerArmed(computation)
   /\ computation' \in TooLate(group, computation)

@@ -29,7 +29,7 @@ CONSTANTS
   \* Requests that no worker sends (W4).
   \* @type: Set($request);
   OddRequests,
-  \* May the coordinator fail (P2)?
+  \* May the coordinator fail over (P2)?
   \* @type: Bool;
   WithFailOver,
   \* How many resources each connector may have at the start.
@@ -101,7 +101,8 @@ Prepare ==
        Take(PrepareAssignment(group, work, m, epoch))
   /\ UNCHANGED topics
 
-\* W4: any of the targets, by whom and for what was prepared.
+\* W4: InstallAssignment of any of the targets, by any sender and for any
+\* preparation.
 Install ==
   /\ \E m \in MemberIds, groupEpoch \in InstallEpochs, install \in InstallTargets :
        /\ \E p \in work.prepared : groupEpoch = p.epoch

@@ -28,7 +28,7 @@ CONSTANTS
   \* Requests that no client sends (H3, H4).
   \* @type: Set($request);
   OddRequests,
-  \* May the coordinator fail (P2)?
+  \* May the coordinator fail over (P2)?
   \* @type: Bool;
   WithFailOver,
   \* The partitions that each topic may have at the start.
@@ -131,7 +131,7 @@ ChangeTopic(action, t, partitions) ==
   /\ Event(NoticeTopics(group, changed), "topics", EventStep(action, None, t, partitions))
 
 \* E1: a topic that a subscription names, or whose name a regular expression
-\* matches (T1), appears, with p as its last partition.
+\* matches (T1), is created, with p as its last partition.
 CreateTopic ==
   \E p \in Partitions :
     MayBeCreated(topics, p[1]) /\ ChangeTopic("CreateTopic", p[1], p[2] + 1)

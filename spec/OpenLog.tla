@@ -3,10 +3,10 @@
 (* The open instance with its log: every step appends its records, before  *)
 (* its response leaves (P3), and the log may be compacted at any moment.   *)
 (*                                                                         *)
-(* Group and offsets are what the coordinator has; it must always be what  *)
-(* the log gives back.  A crash between append and response leaves a step  *)
-(* whose response nobody got: any step followed by FailOver.  One before   *)
-(* the append leaves nothing.                                              *)
+(* Group and offsets are the coordinator's state, and must always equal    *)
+(* the state that a new coordinator loads from the log.  A crash between   *)
+(* append and response leaves a step whose response was lost: any step     *)
+(* followed by FailOver.  A crash before the append leaves nothing.        *)
 (***************************************************************************)
 EXTENDS OpenOffsets, GroupLog
 

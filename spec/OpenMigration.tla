@@ -8,13 +8,14 @@
 (* A group is a classic group, as ClassicCoordinator has it in full, or a  *)
 (* consumer group with members of both protocols, as Migration has it.     *)
 (*                                                                         *)
-(* Decided here: a ConsumerGroupHeartbeat that does not join is told by a  *)
-(* classic group what it is told where there is no group: its member, which*)
-(* was removed as the group was converted back, joins again then (K1), and *)
-(* converts it.  Commits are in MixedOffsets, user data is in              *)
-(* MixedAssignors (M4), topics that grow and static members who leave for a*)
-(* while are in MixedChanges.  Left out: who joins again with a member id  *)
-(* and an instance id, or with an instance id that it has already.         *)
+(* Decided here: the answer of a classic group to a ConsumerGroupHeartbeat *)
+(* that does not join is the answer for a group that does not exist: the   *)
+(* sender, which was removed as the group was converted back, joins again  *)
+(* then (K1), and converts the group.  Commits are in MixedOffsets, user   *)
+(* data is in MixedAssignors (M4), topics that grow and static members     *)
+(* that leave for a while are in MixedChanges.  Left out: processes that   *)
+(* join again with a member id and an instance id, or with an instance id  *)
+(* that they have already.                                                 *)
 (***************************************************************************)
 EXTENDS Conversions
 
@@ -45,8 +46,8 @@ CONSTANTS
   \* The assignments that a SyncGroup may carry.
   \* @type: Set(Str -> Set(Set($partition)));
   Assignments,
-  \* The member epochs that a ConsumerGroupHeartbeat may carry, and what it may
-  \* report besides being silent.
+  \* The member epochs that a ConsumerGroupHeartbeat may have, and its reports
+  \* of owned partitions, besides none.
   \* @type: Set(Int);
   RequestEpochs,
   \* @type: Set(Set($partition));
@@ -57,7 +58,7 @@ CONSTANTS
   InstanceIds,
   \* @type: Str;
   FirstInstance,
-  \* May the coordinator fail (P2)?
+  \* May the coordinator fail over (P2)?
   \* @type: Bool;
   WithFailOver
 
@@ -65,7 +66,7 @@ VARIABLES
   \* The group while it is a consumer group, otherwise NoGroup.
   \* @type: $group;
   consumer,
-  \* Where each member of the classic protocol in it is in its rebalance (M2).
+  \* The phase of the rebalance of each member of the classic protocol (M2).
   \* @type: Str -> Str;
   phase,
   \* Subscription of each of them.
@@ -85,8 +86,8 @@ VARIABLES
   \* to requests that waited; not part of the state.
   \* @type: $classicStep;
   classicStep,
-  \* The consumer group that the last step made of a classic one before anybody
-  \* joined it; not part of the state.
+  \* The consumer group that the last step made from a classic one before the
+  \* join; not part of the state.
   \* @type: $group;
   converted
 
@@ -102,8 +103,8 @@ IsClassic == Classic!ClassicExists(classic)
 (* Steps                                                                   *)
 (***************************************************************************)
 
-\* The group is a consumer group now.  `said` is what members of the classic
-\* protocol have said by now.
+\* The group is a consumer group now.  `said` has the fields that members of
+\* the classic protocol have sent by now.
 \* @type: ($mixed, Str -> $words, $step, $classicStep, $group) => Bool;
 IsConsumer(next, said, taken, classicTaken, through) ==
   /\ consumer' = next.group /\ phase' = next.phase
@@ -145,7 +146,8 @@ Translated(next, said, action, branch, m, request, response) ==
 \* @type: ($classicRequest) => Set(Str);
 Holds(request) == UNION {Holder(consumer, i) : i \in request.instance}
 
-\* M2: protocols must be a consumer's, new enough, and one of them everybody's.
+\* M2: protocols must be those of consumers, new enough, and one of them common
+\* to all.
 \* @type: (Str, $classicRequest) => Bool;
 IsInconsistent(m, request) ==
   \/ request.type # {"consumer"}
@@ -256,8 +258,8 @@ LeaveMixed(m, request) ==
 (* Requests of the classic protocol                                        *)
 (***************************************************************************)
 
-\* C1, M2: with a member id, or without one: then the coordinator makes one that
-\* nobody has.
+\* C1, M2: with a member id, or without one: then the coordinator makes an id
+\* that no other process has.
 \* @type: (Str, $classicRequest) => Bool;
 TakeJoin(m, request) ==
   IF Exists(consumer) THEN JoinMixed(m, request) ELSE TakeClassic(Classic!JoinGroup(classic, m, request))
@@ -311,7 +313,8 @@ AfterHeartbeat(x, m, after, response) ==
 \* @type: ($mixed, $request) => Bool;
 Replaces(x, request) == request.epoch = 0 /\ \E n \in HolderOf(x.group, request) : x.phase[n] # ""
 
-\* A heartbeat to a consumer group, perhaps one that was a classic one just now.
+\* A heartbeat to a consumer group, perhaps to one that the same heartbeat
+\* converts from a classic group.
 \* @type: ($mixed, Str -> $words, Str, $request, Set($answer), $group) => Bool;
 Handled(x, said, m, request, answers, through) ==
   \E updated \in {IF Replaces(x, request) THEN Return(x.group, topics, m, request)
@@ -340,8 +343,8 @@ Refused(m, request, error) ==
 ClassicWords ==
   [m \in MemberIds |-> [protocols |-> classic.members[m].protocols, subscription |-> classic.members[m].subscription]]
 
-\* H1, H5, M1: a join converts a classic group; anything else is not for it, nor
-\* for a member that uses the classic protocol.
+\* H1, H5, M1: a join converts a classic group; the group refuses any other
+\* heartbeat, and a member that uses the classic protocol is refused, too.
 \* @type: (Str, $request) => Bool;
 ConsumerRequest(m, request) ==
   IF IsClassic
@@ -390,7 +393,7 @@ JoinTimeout ==
   \/ \E m \in MemberIds :
        phase[m] = "prepare" /\ Remove(m, EventStep("JoinTimeout", m, "", 0), NoRequestOf("JoinTimeout", m))
 
-\* C1, M2: somebody has not sent a SyncGroup.
+\* C1, M2: a member has not sent its SyncGroup in time.
 SyncTimeout ==
   \/ IsClassic /\ Classic!OwingSync(classic) # {} /\ TakeClassic(Classic!ExpireSync(classic))
   \/ \E m \in MemberIds :

@@ -44,7 +44,7 @@ Init ==
   /\ topics = [t \in Topics |-> 0]
   /\ step = NoStep
 
-\* A ShareGroupHeartbeat by its epoch: who joins, stays, or leaves.
+\* A ShareGroupHeartbeat by its epoch: the sender joins, stays, or leaves.
 \* @type: (Int) => Str;
 ActionOf(epoch) == IF epoch = 0 THEN "ShareJoin" ELSE IF epoch = -1 THEN "ShareLeave" ELSE "ShareHeartbeat"
 
@@ -68,7 +68,7 @@ ShareTimeout ==
     /\ step' = EventStep("ShareTimeout", m, "", 0)
     /\ UNCHANGED topics
 
-\* Q3: a topic is created, grows or is deleted; the group hears of it with the
+\* Q3: a topic is created, grows or is deleted; the group learns of it with the
 \* next heartbeat.
 \* @type: (Str, Int) => Bool;
 Change(t, partitions) ==

@@ -1,17 +1,19 @@
 ------------------------------ MODULE Ownership ------------------------------
 (***************************************************************************)
-(* The protocol on one page: who may use a partition, and who does.        *)
-(* Coordinator with its members refines it (OwnershipOfClosed): each of    *)
-(* their steps is a step of this page, or changes nothing that it shows.   *)
+(* The protocol on one page: the members that may use a partition, and     *)
+(* those that do. Coordinator with its members refines this module         *)
+(* (OwnershipOfClosed): each of their steps is a step of this module, or   *)
+(* changes none of its variables.                                          *)
 (*                                                                         *)
 (* The group gives each partition to one member at a time.  The owner      *)
-(* changes only after a release, or as a membership ends: by leaving, by   *)
+(* changes only after a release, or when a membership ends: by leaving, by *)
 (* fencing or by a time-out, and that raises the group epoch.  A process   *)
 (* whose membership has ended without its knowledge is a zombie, and may   *)
-(* go on with what it had.                                                 *)
+(* go on to use its partitions.                                            *)
 (*                                                                         *)
-(* Left out: requests and their answers, targets, subscriptions, what a    *)
-(* member is told to give up, and when anything happens (R8).              *)
+(* Left out: requests and their answers, targets, subscriptions, the       *)
+(* partitions that a member is told to revoke, and the time of any step    *)
+(* (R8).                                                                   *)
 (***************************************************************************)
 EXTENDS GroupTypes
 
@@ -37,7 +39,7 @@ VARIABLES
   \* Partitions that each process uses.
   \* @type: Str -> Set($partition);
   uses,
-  \* Processes whose membership has ended and that do not know it (R7).
+  \* Zombies: processes that do not know that their membership has ended (R7).
   \* @type: Set(Str);
   zombies
 
@@ -61,8 +63,8 @@ AtLeast(e) == epoch' \in Epochs /\ epoch' >= e
 \* @type: (Str, Int) => Bool;
 MovesTo(m, e) == e <= epoch' /\ members' = [members EXCEPT ![m] = e]
 
-\* R7: a step about `m` releases a partition, or gives it to `m` if nobody has
-\* it.
+\* R7: a step about `m` releases a partition, or gives `m` a partition without
+\* an owner.
 \* @type: (Str, Set($partition)) => Bool;
 Hands(m, released) ==
   /\ owner' \in [Partitions -> MemberIds \cup {None}]
@@ -71,7 +73,8 @@ Hands(m, released) ==
          \/ owner[p] = None /\ owner'[p] = m
          \/ p \in released /\ owner'[p] = None
 
-\* The process of `m` has ended or knows, and uses nothing; or it is a zombie.
+\* The process of `m` has ended or knows of its removal, and uses nothing; or
+\* it is a zombie.
 \* @type: (Str) => Bool;
 Ends(m) ==
   \/ zombies' = zombies \cup {m} /\ UNCHANGED uses
@@ -81,7 +84,8 @@ Ends(m) ==
 (* The group                                                               *)
 (***************************************************************************)
 
-\* H1: a process becomes a member.  One that was a zombie knows.
+\* H1: a process becomes a member.  A process that was a zombie learns of its
+\* removal.
 Join(m) ==
   /\ members[m] = NotInGroup
   /\ AtLeast(epoch)
@@ -89,8 +93,8 @@ Join(m) ==
   /\ Hands(m, {})
   /\ Ends(m) /\ zombies' \subseteq zombies
 
-\* R1-R3: a member moves on; it gets what is free, and of what it has the group
-\* takes back what its process does not use any more.
+\* R1-R3: a member moves on; it gets free partitions, and the group takes back
+\* partitions that its process does not use any more.
 Heartbeat(m) ==
   /\ members[m] >= 0
   /\ AtLeast(epoch)
@@ -98,8 +102,8 @@ Heartbeat(m) ==
   /\ Hands(m, IF m \in zombies THEN OwnedBy(m) ELSE OwnedBy(m) \ uses[m])
   /\ UNCHANGED <<uses, zombies>>
 
-\* E1, H2, H5, H8, R4: a membership ends.  The epoch rises, so that whoever gets
-\* its partitions is ahead of it.
+\* E1, H2, H5, H8, R4: a membership ends.  The epoch rises, so that the next
+\* owner of its partitions has a higher epoch.
 Remove(m) ==
   /\ members[m] # NotInGroup
   /\ AtLeast(epoch + 1)
@@ -123,8 +127,8 @@ Pause(m) ==
   /\ Hands(None, OwnedBy(m))
   /\ Ends(m)
 
-\* S1: `m` takes the place of `n`, who is away: the one way from an owner to the
-\* next without a step between.
+\* S1: `m` takes the place of `n`, which is away: the only way from an owner to
+\* the next without a step between.
 Return(m, n) ==
   /\ members[n] = Away /\ (m = n \/ members[m] = NotInGroup)
   /\ AtLeast(epoch)
@@ -138,7 +142,7 @@ Return(m, n) ==
 Bump ==
   AtLeast(epoch + 1) /\ UNCHANGED <<members, owner, uses, zombies>>
 
-\* E5: a group that nobody is in is deleted, and epochs begin anew.
+\* E5: an empty group is deleted, and epochs begin anew.
 Delete ==
   /\ \A m \in MemberIds : members[m] = NotInGroup
   /\ epoch' = 0
@@ -148,8 +152,9 @@ Delete ==
 (* The processes                                                           *)
 (***************************************************************************)
 
-\* K2, K3: a process gives up anything, and uses no more than it is given; a
-\* zombie may still hear of what it had been given.
+\* K2, K3: a process gives up any of its partitions, and uses no more than the
+\* group gave it; a zombie may still receive an assignment that was sent
+\* before.
 Use(m) ==
   /\ \E used \in SUBSET Partitions :
        /\ m \in zombies \/ used \subseteq uses[m] \cup (IF members[m] >= 0 THEN OwnedBy(m) ELSE {})
@@ -176,10 +181,10 @@ Spec == Init /\ [][Next]_vars
 (* Consequences                                                            *)
 (***************************************************************************)
 
-\* R7: a process uses what it owns, unless it is a zombie.
+\* R7: a process uses only partitions that it owns, unless it is a zombie.
 UsersOwn == \A m \in MemberIds \ zombies : uses[m] \subseteq OwnedBy(m)
 
-\* R7: where two processes use a partition, one of them is a zombie.
+\* R7: if two processes use a partition, one of them is a zombie.
 OneUser ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ uses[m] \cap uses[n] # {} => m \in zombies \/ n \in zombies

@@ -1,27 +1,29 @@
 --------------------------- MODULE PartitionEpochs --------------------------
 (***************************************************************************)
-(* Kafka's way to let a commit be late (PartitionEpochs; O2): every        *)
+(* Kafka's way to accept a late commit (PartitionEpochs; O2): every        *)
 (* partition that a member holds has the member epoch at which the member  *)
-(* was given it, and a commit with an older member epoch is accepted if it *)
-(* is not older than that.  A member that heartbeats and commits at once   *)
-(* is not refused then, because its epoch moved on.                        *)
+(* got the partition, and a commit with an older member epoch is accepted  *)
+(* if that epoch is not older than the partition's. A member that sends a  *)
+(* heartbeat and a commit at once is then not refused because its epoch    *)
+(* moved on.                                                               *)
 (*                                                                         *)
-(* Left out: that Kafka refuses all of a commit for one partition of it:   *)
-(* here a commit is of one partition, as in Offsets.                       *)
+(* Left out: Kafka refuses a whole commit for one of its partitions; here  *)
+(* a commit is of one partition, as in Offsets.                            *)
 (***************************************************************************)
 EXTENDS Offsets
 
 \* @type: Str -> ($partition -> Int);
 NothingGiven == [m \in MemberIds |-> [p \in Partitions |-> 0]]
 
-\* Partitions that a member has through a step: those that it is told to give
-\* up, too, but not those that it gave up and is given again by the same step.
+\* Partitions that a member keeps through a step: also those that it is told to
+\* revoke, but not those that it released and gets again in the same step.
 \* @type: ($group, $group, Str) => Set($partition);
 Through(before, after, m) ==
   Held(after, m) \cap (before.members[m].assigned \cup after.members[m].revoking)
 
-\* Partition epochs after a step of the group: a partition that is kept keeps
-\* its epoch, a new partition has the epoch that the member moved to with it.
+\* Partition epochs after a step of the group: a partition that a member keeps
+\* keeps its epoch, a new partition has the epoch to which the member moved
+\* with it.
 \* @type: ($group, $group, Str -> ($partition -> Int)) => (Str -> ($partition -> Int));
 GivenAt(before, after, given) ==
   [m \in MemberIds |-> [p \in Partitions |->
@@ -30,7 +32,7 @@ GivenAt(before, after, given) ==
      ELSE after.members[m].epoch]]
 
 \* The member whose partitions a member of the next state continues: itself, or
-\* the one with its instance id, whose place it takes (S1).
+\* the member with its instance id, whose place it takes (S1).
 \* @type: ($group, $group, Str) => Set(Str);
 Continued(before, after, m) ==
   IF m \in Members(before) THEN {m}

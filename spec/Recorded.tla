@@ -1,18 +1,19 @@
 ------------------------------ MODULE Recorded ------------------------------
 (***************************************************************************)
-(* Is a recorded run of a coordinator a behaviour of the open instance?    *)
-(* A log (requests, responses, what was seen of the group, events) is      *)
-(* rendered into a module that extends this one and says what Runs are;    *)
-(* nobody writes such a module by hand.                                    *)
+(* Tells if a recorded run of a coordinator is a behaviour of the open     *)
+(* instance. A log (requests, responses, observed states of the group,     *)
+(* events) is rendered into a module that extends this one and defines     *)
+(* Runs; such modules are never written by hand.                           *)
 (*                                                                         *)
 (* `at` counts the lines that fit.  A run is a behaviour if `at` reaches   *)
-(* its end; else the greatest `at` is the longest prefix that is one, and  *)
-(* the states with a negative `at` are what the specification has instead  *)
-(* of the line that does not fit.  A model replaces Targets and            *)
-(* LegalTarget by RecordedTargets and RecordedLegalTarget, and, for speed, *)
-(* TopicsOf, MetadataOf and HeldByOthers by operators that are equal to    *)
-(* them.  Left out: offsets; events that nobody wrote down, but for        *)
-(* time-outs where the clock was not the recorder's.                       *)
+(* its end; else the greatest `at` is the length of the longest prefix     *)
+(* that is one, and the states with a negative `at` are those that the     *)
+(* specification allows instead of the line that does not fit.  A model    *)
+(* replaces Targets and LegalTarget by RecordedTargets and                 *)
+(* RecordedLegalTarget, and, for speed, TopicsOf, MetadataOf and           *)
+(* HeldByOthers by operators that are equal to them.  Left out: offsets;   *)
+(* events that the log does not have, except time-outs where the clock was *)
+(* not the recorder's.                                                     *)
 (***************************************************************************)
 EXTENDS OpenGroup, Sequences
 
@@ -42,10 +43,10 @@ CONSTANTS
   Runs
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
-  \* How many of its lines fit; -n: what might be instead of line n.
+  \* The number of its lines that fit; -n: an alternative to line n.
   \* @type: Int;
   at
 
@@ -65,7 +66,8 @@ RecordedTopicsOf(member) ==
   ELSE {t \in Topics : \/ TopicName[t] \in member.subscription
                        \/ member.regex # None /\ TopicName[t] \in Regexes[member.regex]}
 
-\* MetadataOf(g, topics); what is subscribed to is worked out once, not for each topic.
+\* MetadataOf(g, topics); the subscribed topics are computed once, not for each
+\* topic.
 \* @type: ($group, Str -> Int) => (Str -> Int);
 RecordedMetadataOf(g, there) ==
   LET subscribed == Subscribed(g) IN
@@ -86,8 +88,9 @@ PartitionsOf(g) ==
 \* @type: ($group) => Set(<<Str, Str>>);
 SubscribersOf(g) == UNION {{<<t, m>> : t \in TopicsOf(g.members[m])} : m \in Members(g)}
 
-\* A4, where a model has this instead of LegalTarget: a target that was scripted
-\* need not give each partition an owner, nor know who is removed in its step.
+\* A4, where a model has this operator instead of LegalTarget: a scripted
+\* target need not give each partition an owner, nor know that a member is
+\* removed in its step.
 \* @type: ($group, $partition -> Str) => Bool;
 RecordedLegalTarget(g, target) ==
   LET members == Members(g)
@@ -119,7 +122,8 @@ NearestTarget(g, target) ==
 \* @type: (Str, $partition -> Str) => ($partition -> Str);
 TargetWithout(removed, target) == NearestTarget(RemoveMember(group, topics, removed), target)
 
-\* Every target that there could be of what is there, before the step or after it.
+\* Every possible target of the members and partitions before the step or after
+\* it.
 \* @type: Set($partition -> Str);
 AnyTarget ==
   LET there == {p \in Partitions : \/ p[1] = Line.topic
@@ -134,10 +138,10 @@ SeenNext ==
   IF Line.does = "FailOver" /\ at + 2 <= Len(Lines)
   THEN UNION {one.target : one \in Lines[at + 2].seen} ELSE {}
 
-\* The target of a model, in place of all Targets: the one that was seen after
-\* the line. Where the next line computes another one, any that is legal does; so
-\* it does after a time-out that nobody wrote down, but where the line computes
-\* none.
+\* The target of a model, in place of all Targets: the one that was observed
+\* after the line. Where the next line computes another target, any legal one
+\* is allowed; so it is after a time-out that the log does not have, except
+\* where the line computes no target.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen} IN
@@ -188,12 +192,12 @@ LooksLike(g, seen) ==
   /\ \A target \in seen.target : HasTarget(g, target)
   /\ \A m \in MemberIds : LooksLikeMember(g.members[m], seen.members[m])
 
-\* Does the step that is taken have the line's response and state?
+\* Does the step have the line's response and state?
 Fits ==
   /\ \A response \in Line.response : step'.response = response
   /\ \A seen \in Line.seen : LooksLike(group', seen)
 
-\* Is it the line's event?
+\* Does the event equal the line's?
 IsLine ==
   /\ step'.action = Line.does
   /\ step'.member = Line.member
@@ -202,13 +206,14 @@ IsLine ==
 
 TimeOut == SessionTimeout \/ RebalanceTimeout \/ DeleteGroup
 
-\* The line as the specification has it, or what it has instead.
+\* The line as the specification allows it, or the alternatives to it.
 RecordedRequest ==
   /\ Line.does = "Request"
   /\ Request(Line.member, Line.request)
   /\ at' = IF Fits THEN at + 1 ELSE -(at + 1)
 
-\* E1, T2: in one change of the cluster a topic appears, and the one that had its name is gone.
+\* E1, T2: in one change of the cluster a topic is created, and an earlier
+\* topic of its name is deleted.
 ReplaceTopic ==
   \E p \in Partitions, t \in Topics :
     LET changed == [topics EXCEPT ![t] = -1, ![p[1]] = p[2] + 1] IN
@@ -250,7 +255,7 @@ OtherTimer ==
   /\ at' = -(at + 1)
   /\ UNCHANGED <<group, topics>>
 
-\* H8, R4, E5: time went by, and nobody wrote down what ran out.
+\* H8, R4, E5: time passed, and the log does not have the timers that expired.
 Unrecorded ==
   /\ ~Runs[run].timed
   /\ TimeOut

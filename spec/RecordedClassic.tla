@@ -1,19 +1,20 @@
 --------------------------- MODULE RecordedClassic --------------------------
 (***************************************************************************)
-(* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* classic groups?  As in Recorded for consumer groups, a log is rendered  *)
-(* into a module that extends this one and says what Runs are, `at` counts *)
-(* the lines that fit, and the states with a negative `at` are what the    *)
-(* specification has instead of the line that does not fit.                *)
+(* Tells if a recorded run of a coordinator is a behaviour of the open     *)
+(* instance of classic groups.  As in Recorded for consumer groups, a log  *)
+(* is rendered into a module that extends this one and defines Runs, `at`  *)
+(* counts the lines that fit, and the states with a negative `at` are      *)
+(* those that the specification allows instead of the line that does not   *)
+(* fit.                                                                    *)
 (*                                                                         *)
-(* The coordinator does not read what members say of themselves, nor what  *)
-(* their leader assigns: here these are bytes.  A subscription is a set of *)
-(* texts, one for each protocol, of which ProtocolOf says which it is; an  *)
-(* assignment is one "partition" that has its bytes for a topic.           *)
+(* The coordinator does not read members' subscriptions, nor the           *)
+(* assignment of their leader: here these are bytes.  A subscription is a  *)
+(* set of texts, one for each protocol, and ProtocolOf gives the protocol  *)
+(* of a text; an assignment is one "partition" whose topic is its bytes.   *)
 (*                                                                         *)
-(* Where any member may lead, the one that was seen leads: a model replaces*)
-(* FirstMember by RecordedFirst.  Left out: what was committed, but for    *)
-(* whether it was accepted; events that nobody wrote down.                 *)
+(* Where any member may lead, the observed leader leads: a model replaces  *)
+(* FirstMember by RecordedFirst.  Left out: committed offsets, except      *)
+(* whether a commit was accepted; events that the log does not have.       *)
 (***************************************************************************)
 EXTENDS OpenClassic
 
@@ -42,10 +43,10 @@ CONSTANTS
   ProtocolOf
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
-  \* How many of its lines fit; -n: what might be instead of line n.
+  \* The number of its lines that fit; -n: an alternative to line n.
   \* @type: Int;
   at,
   \* The answers to requests that waited which no line that fits has had yet.
@@ -73,7 +74,8 @@ RecordedFirst(members) ==
 \* @type: (Set(Str), Set(Str)) => Set(Str);
 TextsFor(protocols, subscription) == {text \in subscription : ProtocolOf[text] \in protocols}
 
-\* A response as it travels: a leader is told what is for the protocol of the generation.
+\* A response on the wire: the leader gets the subscriptions for the protocol
+\* of the generation.
 \* @type: ($classicResponse) => $classicResponse;
 ResponseAsShown(response) ==
   IF response.error = "NONE" /\ response.api = "JoinGroup"
@@ -109,7 +111,7 @@ LooksLike(g, seen) ==
        /\ \A leader \in seen.leader : g.leader = leader
        /\ \A m \in MemberIds : LooksLikeMember(g.members[m], seen.members[m])
 
-\* Has the step that is taken the line's response, answers and state?
+\* Does the step have the line's response, answers and state?
 Fits ==
   /\ \A response \in Line.response : ResponseAsShown(step'.response) = response
   /\ \A answers \in Line.completed : AnswersAsShown(due \cup step'.completed) = answers

@@ -1,24 +1,25 @@
 --------------------------- MODULE RecordedClient ---------------------------
 (***************************************************************************)
-(* Is what a recorded client sent a behaviour of a member of the closed    *)
-(* instance?  Each run is one member id: its heartbeats and requests for   *)
-(* offsets in the order in which they arrived, with the answers.  `at`     *)
-(* counts the lines that some member may send; a negative `at` has the     *)
-(* view from which a member may not send the next one, and in `broken` the *)
-(* rules that forbid it there.                                             *)
+(* Tells if the requests of a recorded client are a behaviour of a member  *)
+(* of the closed instance.  Each run is one member id: its heartbeats and  *)
+(* requests for offsets in the order in which they arrived, with the       *)
+(* answers.  `at` counts the lines that some member may send; a negative   *)
+(* `at` has the view from which a member may not send the next line, and   *)
+(* `broken` has the rules that forbid the line there.                      *)
 (*                                                                         *)
-(* A client is ClosedGroup's, but for two things.  `owned` is the most that*)
-(* it may own, as callbacks are not seen: what it reports lies in it.  An  *)
-(* answer is in flight until the next heartbeat shows what became of it:   *)
-(* on the same connection it was taken in (R9: one request in flight, and  *)
-(* a client that gives up goes on on a new connection); on another one, or *)
-(* where the log names no connection, it was taken in or lost.  A request  *)
-(* on an older connection may be one that came late.                       *)
+(* A client is ClosedGroup's, with two differences.  `owned` has all       *)
+(* partitions that the client may own, as callbacks are not seen: its      *)
+(* reports are subsets of `owned`.  An answer is in flight until the next  *)
+(* heartbeat shows its fate: on the same connection the client received it *)
+(* (R9: one request in flight, and a client that gives up goes on on a new *)
+(* connection); on another connection, or where the log names no           *)
+(* connection, it was received or lost.  A request on an older connection  *)
+(* may be a late one.                                                      *)
 (*                                                                         *)
-(* Left out: what no request shows (callbacks, what the application uses,  *)
-(* the intent of a commit), what must happen in time, and client-side      *)
-(* assignors.  A member may change its subscription, crash and return, or  *)
-(* leave, whenever it likes.                                               *)
+(* Left out: what no request shows (callbacks, partitions that the         *)
+(* application uses, the intent of a commit), what must happen in time,    *)
+(* and client-side assignors.  A member may change its subscription, crash *)
+(* and return, or leave, at any time.                                      *)
 (***************************************************************************)
 EXTENDS ClosedGroup, Sequences
 
@@ -47,7 +48,7 @@ CONSTANTS
   Runs
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
   \* How many of its lines some member may send; -n: line n breaks a rule.
@@ -94,7 +95,8 @@ Fatal == {"UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"}
 \* H5: an error of the coordinator's own; the client tries again with its epoch.
 Retriable == {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "REQUEST_TIMED_OUT"}
 
-\* H7: the client waits in vain, or is refused: it keeps what it has, and owes all fields.
+\* H7: the client gets no answer, or an error: it keeps its partitions, and
+\* owes all fields.
 \* @type: ($client, Str) => $clientView;
 Again(client, why) == [client |-> [client EXCEPT !.report = TRUE], because |-> why]
 
@@ -118,13 +120,15 @@ IfTaken == UNION {Taken(clients[Me], response) : response \in responses[Me]}
 \* @type: $clientView;
 IfLost == Again(clients[Me], "lost")
 
-\* A member that is about to leave keeps what it has, whatever it is told.
+\* A member that is about to leave keeps its partitions, whatever the answer
+\* has.
 \* @type: ($clientView) => $clientView;
 Leaving(known) ==
   IF known.because \in {"removed", "ended", "new"} THEN known
   ELSE [client |-> [clients[Me] EXCEPT !.epoch = known.client.epoch], because |-> "leaving"]
 
-\* Is the line certainly behind the last heartbeat, and behind its answer (R9)?
+\* Did the client send the line certainly after the last heartbeat, and after
+\* its answer (R9)?
 Follows == Line.connection # 0 /\ Line.connection = connection
 
 \* Before the first join, and a process that crashed and returns (Start).
@@ -153,7 +157,8 @@ Views ==
 \* All that a heartbeat says of the subscription, and the rebalance time-out.
 IsFull == (Sent.subscription # {} \/ Sent.regex # {}) /\ Line.rebalance
 
-\* H2, S1: -1 leaves for good, -2 only a static member; who left is silent or joins.
+\* H2, S1: -1 leaves for good, -2 only a static member; a member that left is
+\* silent or joins.
 \* @type: ($clientView) => Bool;
 LeavesWhenClosed(known) ==
   /\ Sent.epoch >= Away
@@ -171,7 +176,8 @@ KeepsItsInstanceId(known) ==
 JoinsWithAllFields(known) ==
   Sent.epoch = 0 => IsFull /\ Sent.owned = {{}}
 
-\* Nothing of the subscription, nor a rebalance time-out.
+\* A request without any field of the subscription, and without a rebalance
+\* time-out.
 IsQuiet == Sent.subscription = {} /\ Sent.regex = {} /\ ~Line.rebalance
 
 \* H7: after an error or a lost answer.  A member that has unsubscribed has
@@ -182,8 +188,8 @@ RepeatsAllAfterError(known) ==
     /\ known.because \in {"refused", "lost"} => IsFull \/ IsQuiet
     /\ known.because = "leaving" => IsQuiet /\ \A owned \in Sent.owned : owned \subseteq known.client.owned
 
-\* H7, K2: a report has only what the member was told to use and has not
-\* acknowledged as given up.
+\* H7, K2: a report has only partitions that the member was told to use and has
+\* not acknowledged as given up.
 \* @type: ($clientView) => Bool;
 OwnsOnlyAssigned(known) ==
   Sent.epoch > 0 /\ known.because \in {"joined", "told", "refused", "lost"}
@@ -199,8 +205,8 @@ RejoinsWhenRemoved(known) ==
 EndsWhenFatal(known) ==
   known.because = "ended" => Sent.epoch < 0
 
-\* H6: the epoch is the last one that it was told; an error and a lost answer
-\* keep it.  Only who was removed, has left, or is a new process joins.
+\* H6: the epoch is that of the last answer; an error and a lost answer keep
+\* it.  Only a member that was removed or has left, or a new process, joins.
 \* @type: ($clientView) => Bool;
 SendsTheEpochItWasTold(known) ==
   CASE Sent.epoch < 0 -> TRUE
@@ -223,14 +229,15 @@ Breaks(known) ==
          Unless(EndsWhenFatal(known), "EndsWhenFatal"),
          Unless(SendsTheEpochItWasTold(known), "SendsTheEpochItWasTold")}
 
-\* Every epoch that an answer told the member, taken in or not.
+\* Every epoch of an answer to the member, received or not.
 \* @type: Set(Int);
 EpochsReceived ==
   UNION {{answer.epoch : answer \in {told \in Lines[i].answer : told.error = "NONE"}}
            : i \in {j \in 1..at : Lines[j].does = "Heartbeat"}}
 
-\* O2, O4: a request for offsets names the member and an epoch that it was told.
-\* Behind a heartbeat on its connection that is one since the last join.
+\* O2, O4: a request for offsets has the member id and an epoch from an answer
+\* to the member. Behind a heartbeat on its connection that is an epoch since
+\* the last join.
 OffsetsWithItsEpoch ==
   /\ Line.named
   /\ Sent.epoch \in EpochsReceived
@@ -247,7 +254,8 @@ Judge(rules) ==
   /\ broken' = rules
   /\ at' = IF rules = {} THEN at + 1 ELSE -(at + 1)
 
-\* SendRequest of the closed instance: what the client has told now is what it has.
+\* SendRequest of the closed instance: the client has now reported its
+\* partitions.
 \* @type: ($clientView) => $client;
 AfterSending(known) ==
   IF Sent.epoch = 0
@@ -274,7 +282,8 @@ SendHeartbeat ==
        /\ responses' = [responses EXCEPT ![Me] = Line.answer]
        /\ connection' = Line.connection
 
-\* H2, S1: LeaveGroup and LeaveGroupTemporarily.  Nobody waits for the answer.
+\* H2, S1: LeaveGroup and LeaveGroupTemporarily.  The client does not wait for
+\* the answer.
 SendLeave ==
   /\ Line.does = "Heartbeat" /\ Sent.epoch < 0
   /\ \E known \in Views :

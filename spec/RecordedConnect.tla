@@ -1,14 +1,15 @@
 -------------------------- MODULE RecordedConnect ---------------------------
 (***************************************************************************)
-(* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* Connect groups?  As in Recorded for consumer groups, a log is rendered  *)
-(* into a module that extends this one and says what Runs are, `at` counts *)
-(* the lines that fit, and the states with a negative `at` are what the    *)
-(* specification has instead of the line that does not fit.                *)
+(* Tells if a recorded run of a coordinator is a behaviour of the open     *)
+(* instance of Connect groups.  As in Recorded for consumer groups, a log  *)
+(* is rendered into a module that extends this one and defines Runs, `at`  *)
+(* counts the lines that fit, and the states with a negative `at` are      *)
+(* those that the specification allows instead of the line that does not   *)
+(* fit.                                                                    *)
 (*                                                                         *)
-(* No target is looked for here: the installs of the log are the targets.  *)
-(* Left out: what Connect leaves out; events that nobody wrote down, but   *)
-(* for time-outs where the clock was not the recorder's.                   *)
+(* No target is searched for here: the installs of the log are the         *)
+(* targets. Left out: what Connect leaves out; events that the log does    *)
+(* not have, except time-outs where the clock was not the recorder's.      *)
 (***************************************************************************)
 EXTENDS OpenConnect, Sequences
 
@@ -41,10 +42,10 @@ CONSTANTS
   Runs
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
-  \* How many of its lines fit; -n: what might be instead of line n.
+  \* The number of its lines that fit; -n: an alternative to line n.
   \* @type: Int;
   at
 
@@ -59,7 +60,8 @@ Line == Lines[at + 1]
 (* The visible part of a step                                              *)
 (***************************************************************************)
 
-\* Connectors as they are told: how many resources each has, of those that are there.
+\* Connectors in an answer: the number of resources of each connector that
+\* exists.
 \* @type: (Str -> Int) => Set($partition);
 ConnectorsIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
 
@@ -96,12 +98,12 @@ LooksLike(g, w, seen) ==
        {[epoch |-> p.epoch, workers |-> p.workers, connectors |-> ConnectorsIn(p.metadata)] : p \in w.prepared}
        = prepared
 
-\* Has the step that is taken the line's response and state?
+\* Does the step have the line's response and state?
 Fits ==
   /\ \A response \in Line.response : ResponseAsShown = response
   /\ \A seen \in Line.seen : LooksLike(group', work', seen)
 
-\* Is it the line's event?
+\* Does the event equal the line's?
 IsLine ==
   /\ step'.action = Line.does
   /\ step'.member = Line.member
@@ -109,7 +111,7 @@ IsLine ==
   /\ step'.partitions = Line.partitions
 
 (***************************************************************************)
-(* The line as the specification has it, or what it has instead            *)
+(* The line as the specification allows it, or the alternatives to it      *)
 (***************************************************************************)
 
 \* W1, W4.
@@ -147,7 +149,8 @@ OtherTimer ==
   /\ ~IsLine
   /\ at' = -(at + 1)
 
-\* H8, R4, W1, E5: time went by, and nobody wrote down what ran out.
+\* H8, R4, W1, E5: time passed, and the log does not have the timers that
+\* expired.
 Unrecorded ==
   /\ ~Runs[run].timed
   /\ TimeOut

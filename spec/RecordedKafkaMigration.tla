@@ -1,21 +1,23 @@
 ----------------------- MODULE RecordedKafkaMigration -----------------------
 (***************************************************************************)
-(* Is a recorded run of a group that migrates a behaviour of KafkaMigration*)
-(* in a dialect of Kafka?  The same as RecordedMigration, with Kafka's     *)
-(* steps in the place of the text's.                                       *)
+(* Tells if a recorded run of a group that migrates is a behaviour of      *)
+(* KafkaMigration in a dialect of Kafka.  The module is RecordedMigration  *)
+(* with Kafka's steps in the place of the text's.                          *)
 (*                                                                         *)
-(* Nothing is said of a run from the line on that KafkaMigration leaves out*)
-(* (IsLeftOut) or excludes (Bearable): the state after it has `beyond`, and*)
-(* a negative `at` as one that does not fit.  A run is no behaviour if its *)
-(* lines fit in no order of choices, and none of those orders goes beyond. *)
+(* A run is not judged from the line on that KafkaMigration leaves out     *)
+(* (IsLeftOut) or excludes (Bearable): the state after that line has       *)
+(* `beyond`, and a negative `at` like a line that does not fit.  A run is  *)
+(* no behaviour if its lines fit in no order of choices, and none of those *)
+(* orders goes beyond.                                                     *)
 (*                                                                         *)
-(* A static process that joins a classic group, which KafkaMigration leaves*)
-(* out as its id is in no answer while it waits, is judged: a log has it.  *)
+(* A static process that joins a classic group, which KafkaMigration       *)
+(* leaves out as its id is in no answer while it waits, is judged: a log   *)
+(* has its id.                                                             *)
 (***************************************************************************)
 EXTENDS RecordedMigration, KafkaMigration
 
 VARIABLES
-  \* Is the last line one of which nothing is said?
+  \* Is the last line one that is not judged?
   \* @type: Bool;
   beyond,
   \* The answer to its heartbeat, in the place of `step.response`.
@@ -48,8 +50,8 @@ SyncGroupLeftOut(m, request) ==
      \/ \E type \in request.type : type # "consumer"
      \/ \E protocol \in request.protocol : protocol # words[m].protocols[1]
 
-\* M1: the group is of another type, in the first delay of its members, has more
-\* of them than a group may have, or has a member whose subscription cannot be
+\* M1: the group is of another type, in the first delay of its members, has
+\* more members than the maximum, or has a member whose subscription cannot be
 \* read.
 \* @type: ($classicGroup) => Bool;
 CannotBeConverted(c) ==
@@ -59,7 +61,7 @@ CannotBeConverted(c) ==
                  \/ Cardinality(there) > MaxGroupSize
                  \/ \E m \in there : IsTooOld(c.members[m].subscription))
 
-\* M1: is a conversion refused while somebody waits?
+\* M1: is a conversion refused while a request waits?
 \* @type: (Str, $request) => Bool;
 RefusedWhileWaiting(m, request) ==
   LET x == KafkaUpgraded(classic) IN
@@ -80,7 +82,7 @@ IsLeftOut ==
   \/ Line.does = "Request" /\ HeartbeatLeftOut(Line.member, Line.request)
   \/ Line.does = "JoinGroup" /\ JoinGroupLeftOut(Line.member, Line.asked)
   \/ Line.does = "SyncGroup" /\ SyncGroupLeftOut(Line.member, Line.asked)
-  \* O2: where there is no group, one is made for what is committed.
+  \* O2: a commit without a group creates a classic group for its offsets.
   \/ Line.does = "OffsetCommit" /\ Line.asked.generation < 0 /\ ~Exists(consumer) /\ ~IsClassic
   \/ Line.does = "AddPartitions"
 
@@ -101,9 +103,10 @@ LeaveOut ==
 (* The line as KafkaMigration has it                                       *)
 (***************************************************************************)
 
-\* O2: in a group without members a commit with a generation below 0 is taken,
-\* whoever sends it.  Since 4.3 a commit of a consumer with an older epoch may be
-\* taken: that is the partition's affair, which is left out.
+\* O2: in a group without members a commit with a generation below 0 is
+\* accepted from any sender.  Since 4.3 a commit of a consumer with an older
+\* epoch may be accepted: that depends on the epoch of the partition, which is
+\* left out.
 \* @type: (Str, Int) => Set(Str);
 KafkaCommitErrors(m, generation) ==
   LET error == MixedCommitError(m, generation) IN

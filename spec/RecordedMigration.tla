@@ -1,22 +1,23 @@
 ------------------------- MODULE RecordedMigration --------------------------
 (***************************************************************************)
-(* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* online migration?  The same as Recorded for consumer groups and         *)
-(* RecordedClassic for classic groups, for a group that is one of them at a*)
-(* time: a log is rendered into a module that extends this one and says    *)
-(* what Runs are, `at` counts the lines that fit, and the states with a    *)
-(* negative `at` are what the specification has instead of the line that   *)
-(* does not fit.                                                           *)
+(* Tells if a recorded run of a coordinator is a behaviour of the open     *)
+(* instance of online migration.  The module does the same as Recorded for *)
+(* consumer groups and RecordedClassic for classic groups, for a group     *)
+(* that is one of them at a time: a log is rendered into a module that     *)
+(* extends this one and defines Runs, `at` counts the lines that fit, and  *)
+(* the states with a negative `at` are those that the specification allows *)
+(* instead of the line that does not fit.                                  *)
 (*                                                                         *)
 (* Subscriptions of members of the classic protocol are read here, as the  *)
-(* coordinator does to convert the group: their topics, what they own and  *)
-(* its generation (Conversions); an assignment is its partitions.  A run   *)
-(* begins without a group, or with a stable classic group.                 *)
+(* coordinator does to convert the group: their topics, their claims and   *)
+(* the generation of the claims (Conversions); an assignment is its        *)
+(* partitions.  A run begins without a group, or with a stable classic     *)
+(* group.                                                                  *)
 (*                                                                         *)
-(* A model replaces Targets by RecordedTargets: the target that was seen,  *)
-(* else any.  Left out: user data (M4) and what else MixedChanges leaves   *)
-(* out; what was committed, but for whether it was accepted; events that   *)
-(* nobody wrote down.                                                      *)
+(* A model replaces Targets by RecordedTargets: the target that was        *)
+(* observed, else any.  Left out: user data (M4) and what else             *)
+(* MixedChanges leaves out; committed offsets, except whether a commit was *)
+(* accepted; events that the log does not have.                            *)
 (***************************************************************************)
 EXTENDS MixedChanges, MixedOffsets, Sequences
 
@@ -57,10 +58,10 @@ CONSTANTS
   Runs
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
-  \* How many of its lines fit; -n: what might be instead of line n.
+  \* The number of its lines that fit; -n: an alternative to line n.
   \* @type: Int;
   at,
   \* The answers to requests that waited which no line that fits has had yet.
@@ -74,8 +75,8 @@ Lines == Runs[run].lines
 \* @type: $mixedLine;
 Line == Lines[at + 1]
 
-\* The target of a model, in place of all Targets: the one that was seen after
-\* the line, else every one that there could be.
+\* The target of a model, in place of all Targets: the one that was observed
+\* after the line, else every possible one.
 \* @type: Set($partition -> Str);
 RecordedTargets ==
   LET seen == UNION {one.target : one \in Line.seen}
@@ -130,8 +131,9 @@ HasTarget(g, target) ==
 \* @type: (Str -> Int) => Set($partition);
 SizesIn(metadata) == {<<t, metadata[t]>> : t \in {u \in Topics : metadata[u] > 0}}
 
-\* Where a member is in its rebalance, as it is shown: one that must rejoin, and owes
-\* its SyncGroup, must rejoin (KafkaMigration).
+\* The phase of a member's rebalance, as an observer sees it: a member that
+\* must rejoin, and owes its SyncGroup, is shown as one that must rejoin
+\* (KafkaMigration).
 \* @type: (Str) => Str;
 AsShown(where) == IF where = "both" THEN "prepare" ELSE where
 
@@ -167,7 +169,7 @@ LooksLikeOld(g, seen) ==
   /\ \A leader \in seen.leader : g.leader = leader
   /\ \A m \in MemberIds : LooksLikeOldMember(g.members[m], seen.members[m])
 
-\* Has the step that is taken the line's response, answers and state?  A heartbeat is
+\* Does the step have the line's response, answers and state?  A heartbeat is
 \* answered with `told`.
 \* @type: ($response) => Bool;
 Fits(told) ==

@@ -1,11 +1,11 @@
 ---------------------------- MODULE RecordedShare ---------------------------
 (***************************************************************************)
-(* Is a recorded run of a coordinator a behaviour of the open instance of  *)
-(* share groups?  `at` counts the lines that fit; a negative `at` has what *)
-(* is there instead of a line.                                             *)
+(* Tells if a recorded run of a coordinator is a behaviour of the open     *)
+(* instance of share groups.  `at` counts the lines that fit; a negative   *)
+(* `at` has an alternative to a line.                                      *)
 (*                                                                         *)
-(* Left out: what ShareGroups leaves out, and events that nobody wrote     *)
-(* down.                                                                   *)
+(* Left out: what ShareGroups leaves out, and events that the log does not *)
+(* have.                                                                   *)
 (***************************************************************************)
 EXTENDS OpenShare, Sequences
 
@@ -28,10 +28,10 @@ CONSTANTS
   Runs
 
 VARIABLES
-  \* Which run it is.
+  \* The number of the run.
   \* @type: Int;
   run,
-  \* How many of its lines fit; -n: what might be instead of line n.
+  \* The number of its lines that fit; -n: an alternative to line n.
   \* @type: Int;
   at
 

@@ -1,35 +1,36 @@
 ---------------------------- MODULE ShareGroups -----------------------------
 (***************************************************************************)
 (* Share groups (KIP-932), thin: how members join, send heartbeats, leave  *)
-(* and are removed, what they are assigned, and epochs (Q1-Q8).  Functions *)
-(* on one group's state; OpenShare has every request of a bounded domain.  *)
+(* and are removed, their assignments, and epochs (Q1-Q8).  Functions on   *)
+(* one group's state; OpenShare has every request of a bounded domain.     *)
 (*                                                                         *)
-(* Difference from a consumer group: a partition may be everybody's.  So   *)
-(* there is one assignor, which gives each member all partitions of the    *)
-(* topics that it subscribes to; nothing is revoked, and nothing has to be *)
-(* acknowledged: a member that is behind gets its target and the assignment*)
-(* epoch at once, with the next heartbeat.                                 *)
+(* Difference from a consumer group: several members may have the same     *)
+(* partition.  So there is one assignor, which gives each member all       *)
+(* partitions of the topics that it subscribes to; nothing is revoked, and *)
+(* nothing has to be acknowledged: a member that is behind gets its target *)
+(* and the assignment epoch at once, with the next heartbeat.              *)
 (*                                                                         *)
 (* Decisions where the text leaves a question open; the alternatives in    *)
 (* brackets.                                                               *)
-(*  1 A member brings its own id, also with its first join.  [An empty one *)
-(*    is given an id: early versions of the request.]                      *)
+(*  1 A member brings its own id, also with its first join.  [An empty id  *)
+(*    is replaced by a new one: early versions of the request.]            *)
 (*  2 A member of the group that sends epoch 0 joins again: it keeps its   *)
 (*    place, and bumps the group epoch only by another subscription.       *)
-(*    [FENCED_MEMBER_EPOCH, as epoch 0 is not its own: one that was fenced *)
-(*    and is told to join again could not until its session ends.]         *)
-(*  3 The epoch before the last is taken, because the answer with the last *)
-(*    may be lost; such a request is answered with the assignment.  [Only  *)
-(*    where the assignment changes in this step: who lost the answer in    *)
-(*    which it changed would never hear of it.]                            *)
+(*    [FENCED_MEMBER_EPOCH, as epoch 0 is not its own: a member that was   *)
+(*    fenced and must join again could not until its session ends.]        *)
+(*  3 The epoch before the last is accepted, because the answer with the   *)
+(*    last may be lost; such a request is answered with the assignment.    *)
+(*    [Only where the assignment changes in this step: a member that lost  *)
+(*    the answer in which it changed would never learn of it.]             *)
 (*  4 A removal bumps the group epoch and computes no target: the next     *)
-(*    heartbeat does.  So do topics that come, grow and go.                *)
-(*  5 An empty group stays until somebody deletes it.                      *)
+(*    heartbeat does.  So do topics that are created, grow and are         *)
+(*    deleted.                                                             *)
+(*  5 An empty group stays until an administrator deletes it.              *)
 (*                                                                         *)
 (* Left out: share partitions with their state and its initialization,     *)
 (* records that are acquired and acknowledged, acquisition locks, share    *)
-(* sessions, racks, a topic that comes back under its name, the number of  *)
-(* members that a group may have, other assignors.                         *)
+(* sessions, racks, a topic that comes back under its name, the maximum    *)
+(* number of members of a group, other assignors.                          *)
 (***************************************************************************)
 EXTENDS Integers
 
@@ -125,7 +126,7 @@ Without(g, topics, m) ==
   LET members == [g.members EXCEPT ![m] = NoMember]
   IN [g EXCEPT !.epoch = @ + 1, !.metadata = MetadataOf(members, topics), !.members = members]
 
-\* Q1, Q3: step 1 of a heartbeat: what the member says, and the group epoch.
+\* Q1, Q3: step 1 of a heartbeat: the member's fields, and the group epoch.
 \* @type: ($share, Str -> Int, Str, $shareRequest) => $share;
 Updated(g, topics, m, request) ==
   LET subscription == IF request.subscription = {} THEN g.members[m].subscription ELSE UNION request.subscription
@@ -152,8 +153,9 @@ Reconciled(g, m) ==
   ELSE [g EXCEPT !.members[m] =
     [@ EXCEPT !.epoch = g.assignmentEpoch, !.previousEpoch = g.members[m].epoch, !.assigned = g.members[m].target]]
 
-\* Q5: a member that joins, sends its subscription, or has not heard of its
-\* epoch, is told its assignment, and so is a member whose assignment changes.
+\* Q5: a member that joins, sends its subscription, or has no answer with its
+\* epoch yet, gets its assignment, and so does a member whose assignment
+\* changes.
 \* @type: ($shareMember, $shareMember, $shareRequest) => Bool;
 IncludesAssignment(before, after, request) ==
   \/ request.epoch = 0

@@ -1,8 +1,8 @@
 --------------------------- MODULE ShareProperties --------------------------
 (***************************************************************************)
 (* Rules that share groups must always satisfy (Q1-Q8): predicates on one  *)
-(* group's state, and on the two states of a step.  None of them asks a    *)
-(* function that makes the step what it should have made.                  *)
+(* group's state, and on the two states of a step.  No rule takes its      *)
+(* expected value from the function that makes the step.                   *)
 (*                                                                         *)
 (* Left out: that members make progress, as no member is modelled.         *)
 (***************************************************************************)
@@ -22,13 +22,14 @@ EpochsOrdered(g) ==
        0 <= g.members[m].previousEpoch /\ g.members[m].previousEpoch < g.members[m].epoch
          /\ g.members[m].epoch <= g.assignmentEpoch
 
-\* Q3: the group knows nothing of topics that nobody subscribes to.
+\* Q3: the group has only topics to which a member subscribes.
 \* @type: ($share) => Bool;
 OnlySubscribedTopics(g) ==
   \A t \in Topics : g.metadata[t] > 0 => \E m \in Members(g) : t \in g.members[m].subscription
 
-\* Q4: at its epoch a target is of every partition that each member subscribes
-\* to, whoever has it, too, and of no other.
+\* Q4: at its epoch a target gives each member every partition of the topics
+\* that it subscribes to, though others have the partition, too, and no other
+\* partition.
 \* @type: ($share) => Bool;
 EveryoneHasEverything(g) ==
   g.epoch = g.assignmentEpoch =>
@@ -90,7 +91,8 @@ ShareErrorsExactly(g, s) ==
     /\ s.response.error = "UNKNOWN_MEMBER_ID" <=> (~bad /\ said # 0 /\ Exists(g) /\ ~known)
     /\ s.response.error = "FENCED_MEMBER_EPOCH" <=> (~bad /\ said > 0 /\ known /\ said \notin mine)
 
-\* Q5: an answer is the member's epoch; it is told what it has where it cannot know it.
+\* Q5: an answer has the member's epoch, and the assignment where the member
+\* cannot know it.
 \* @type: ($share, $share, $shareStep) => Bool;
 ToldWhatItHas(g, h, s) ==
   s.response.error = "NONE" /\ s.action \in {"ShareJoin", "ShareHeartbeat"} =>
@@ -101,7 +103,8 @@ ToldWhatItHas(g, h, s) ==
        /\ told = {} => s.request.epoch = g.members[s.member].epoch /\ after.assigned = g.members[s.member].assigned
        /\ s.request.epoch = 0 => told # {}
 
-\* Q6: a member that leaves or whose session ends is gone, and nobody else is.
+\* Q6: a member that leaves or whose session ends is removed, and no other
+\* member.
 \* @type: ($share, $share, $shareStep) => Bool;
 GoneExactly(g, h, s) ==
   LET gone == Members(g) \ Members(h) IN

@@ -1,18 +1,19 @@
 ----------------------------- MODULE ShortClassic ----------------------------
 (***************************************************************************)
-(* A classic group in the short form that Migration has, as ClosedMigration*)
-(* steps it: members come behind the barrier, go, and are in the next      *)
-(* generation.  Compared is what a conversion reads (Seen): who is in a    *)
-(* generation, in which one, what each is assigned and said that it owns.  *)
+(* A classic group in the short form that Migration has, with the steps of *)
+(* ClosedMigration: members come behind the barrier, leave, and are in the *)
+(* next generation.  The comparison is of what a conversion reads (Seen):  *)
+(* the members of a generation, its number, and the assignment and claims  *)
+(* of each.                                                                *)
 (*                                                                         *)
 (* In the short form a generation and its assignment are one step, as soon *)
-(* as everyone waits.  ClassicCoordinator takes two steps, of which the    *)
+(* as all members wait.  ClassicCoordinator takes two steps, of which the  *)
 (* second may never come, and may wait before the first.  InTwoSteps is    *)
 (* the short form in as many; with FALSE it is as ClosedMigration has it,  *)
 (* and the classic protocol in full does not refine it.                    *)
 (*                                                                         *)
-(* States are compared: that the barrier opens without a member cannot be  *)
-(* told from its joining again with the same words.                        *)
+(* States are compared: a barrier that opens without a member looks the    *)
+(* same as a member that joins again with the same fields.                 *)
 (*                                                                         *)
 (* Left out, as in Migration: a fail-over of a classic group.              *)
 (***************************************************************************)
@@ -55,7 +56,7 @@ LeftBy(x, gone) ==
                         !.group.members = [m \in MemberIds |-> IF m \in gone THEN NoMember ELSE x.group.members[m]]]
   IN IF Members(left.group) # {} THEN {left} ELSE {left, [left EXCEPT !.group.epoch = @ + 1]}
 
-\* C1: one more is behind the barrier, or nobody.
+\* C1: one more member is behind the barrier, or none.
 \* @type: ($mixed) => Set($mixed);
 JoinedBy(x) ==
   {x} \cup {BehindBarrier(x, m, {}, owned) : m \in MemberIds, owned \in SUBSET Partitions}

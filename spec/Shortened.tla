@@ -1,14 +1,14 @@
 ----------------------------- MODULE Shortened ------------------------------
 (***************************************************************************)
-(* Parts of a trace as behaviours of the open instance: the steps that were*)
-(* kept of one, done again in the same order.  Values that depend on those *)
-(* that were left out follow: a member epoch or owned partitions that were *)
-(* the member's own still are, and a target assignment that is not legal   *)
-(* any more (A4) is replaced by the nearest legal one.                     *)
+(* Parts of a trace as behaviours of the open instance: the steps that     *)
+(* were kept of the trace, done again in the same order.  Values that      *)
+(* depend on the omitted steps follow: a member epoch or owned partitions  *)
+(* that were the member's own still are, and a target assignment that is   *)
+(* not legal any more (A4) is replaced by the nearest legal one.           *)
 (*                                                                         *)
-(* The parts are rendered into a module that extends this one and says     *)
-(* what Parts are; nobody writes such a module by hand.  A part of which   *)
-(* a step is not possible ends before it.  A model replaces Targets by     *)
+(* The parts are rendered into a module that extends this one and defines  *)
+(* Parts; such modules are never written by hand.  A part with a step that *)
+(* is not possible ends before that step.  A model replaces Targets by     *)
 (* NearestTargets.                                                         *)
 (***************************************************************************)
 EXTENDS OpenOffsets, Sequences
@@ -30,7 +30,7 @@ CONSTANTS
   Parts
 
 VARIABLES
-  \* Which part it is.
+  \* The number of the part.
   \* @type: Int;
   part,
   \* How many of its steps are done.
@@ -68,8 +68,9 @@ GroupUpdated(s) ==
   ELSE IF s.does = "FailOver" THEN NoticeTopics(AfterFailOver(group), TopicsAfter(s))
   ELSE NoticeTopics(group, TopicsAfter(s))
 
-\* A4: the target that is legal for a group and nearest to one that may not be:
-\* whose owner cannot be keeps the owner of now, or gets any.
+\* A4: the legal target of a group that is nearest to a target that may not be
+\* legal: a partition whose owner is not allowed keeps its present owner, or
+\* gets any.
 \* @type: ($group, $partition -> Str) => ($partition -> Str);
 NearestTarget(g, target) ==
   [p \in Partitions |->

@@ -2,11 +2,12 @@
 (***************************************************************************)
 (* Static membership (KIP-345 in KIP-848; S1, S2): a member with an        *)
 (* instance id may leave for a while and come back, under a new member id, *)
-(* to the place that was kept for it.                                      *)
+(* to the place that the group keeps for it.                               *)
 (*                                                                         *)
-(* While it is away its member epoch is Away (-2): the group waits for it, *)
-(* and a heartbeat of the process that left is fenced.  Not back within the*)
-(* session time-out, it is removed like any other (SessionTimeout).        *)
+(* While the member is away its member epoch is Away (-2): the group waits *)
+(* for the member, and a heartbeat of the process that left is fenced. A   *)
+(* member that is not back within the session time-out is removed like any *)
+(* other (SessionTimeout).                                                 *)
 (***************************************************************************)
 EXTENDS Groups
 
@@ -26,13 +27,14 @@ HolderOf(g, request) == UNION {Holder(g, i) : i \in request.instance}
 Returns(g, request) ==
   request.epoch = 0 /\ \E n \in HolderOf(g, request) : IsAway(g, n)
 
-\* S2: the instance id is still in use by another member, who must leave first.
+\* S2: another member still uses the instance id, and must leave first.
 \* @type: ($group, Str, $request) => Bool;
 InstanceConflict(g, m, request) ==
   ~Returns(g, request) /\ \E n \in HolderOf(g, request) : n # m
 
 \* S1: the member keeps its place and its assignment.  The partitions that it
-\* was told to revoke are free: its process is gone.  No new group epoch.
+\* was told to revoke are free, since its process has ended.  The group epoch
+\* stays.
 \* @type: ($group, Str) => $group;
 KeepPlace(g, m) ==
   [g EXCEPT !.members[m].epoch = Away,
@@ -40,9 +42,9 @@ KeepPlace(g, m) ==
             !.members[m].revoking = {},
             !.members[m].acknowledged = FALSE]
 
-\* S1: `m` takes the place of `n`: its target and what it held.  It owns
-\* nothing, so all that was held is acknowledged as released; reconciling it
-\* in the same step gives back what its target has.
+\* S1: `m` takes the place of `n`, with its target and the partitions that it
+\* held.  `m` owns nothing, so all held partitions are acknowledged as
+\* released; reconciling `m` in the same step gives back those of its target.
 \* @type: ($group, Str, Str, $member) => $group;
 TakePlace(g, n, m, joining) ==
   LET place == g.members[n] IN

@@ -3,24 +3,25 @@
 (* A conversion of a group that is too large for one batch (M1, P4), and a *)
 (* coordinator that fails between any two batches.                         *)
 (*                                                                         *)
-(* One batch is atomic, a conversion of several is not.  One of them must  *)
-(* decide which group is there.  The decision:                             *)
-(*  - up: the records of members and topics, and what members hold, come   *)
-(*    first, in any number of batches; the last batch has the epoch of the *)
-(*    consumer group, the whole target and the classic tombstone;          *)
-(*  - back: the first batch has the classic record and the tombstone of the*)
-(*    consumer group's epoch; the other tombstones come after it;          *)
-(*  - loading: a group whose classic record has a value and whose consumer *)
-(*    group's epoch has none is the classic group.  The other records of   *)
-(*    the consumer group are left over: they are not loaded, and they are  *)
-(*    removed before the next coordinator writes anything else.            *)
+(* One batch is atomic, a conversion of several is not.  One of the        *)
+(* batches must decide of which kind the group is.  The decision:          *)
+(* - up: the records of members and topics, and the partitions that        *)
+(*   members hold, come first, in any number of batches; the last batch    *)
+(*   has the epoch of the consumer group, the whole target and the classic *)
+(*   tombstone;                                                            *)
+(* - back: the first batch has the classic record and the tombstone of the *)
+(*   consumer group's epoch; the other tombstones come after it;           *)
+(* - loading: a group whose classic record has a value and whose consumer  *)
+(*   group's epoch has none is the classic group.  The other records of    *)
+(*   the consumer group are left over: they are not loaded, and they are   *)
+(*   removed before the next coordinator writes anything else.             *)
 (*                                                                         *)
 (* The log is the last record of each key, as compaction leaves it.  A     *)
 (* value is the number of the step that wrote it, so that a record of an   *)
-(* earlier group is told from one of the group that is there.              *)
+(* earlier group differs from a record of the present group.               *)
 (*                                                                         *)
-(* Left out: what is in the records, offsets, requests, and the time at    *)
-(* which a conversion takes place (all in Migration).                      *)
+(* Left out: the content of the records, offsets, requests, and the time   *)
+(* at which a conversion takes place (all in Migration).                   *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
 
@@ -34,7 +35,7 @@ CONSTANTS
   \* not, the classic tombstone goes first.
   \* @type: Bool;
   TombstoneLast,
-  \* Does a new coordinator remove what is left over?
+  \* Does a new coordinator remove left-over records?
   \* @type: Bool;
   RemovesLeftovers
 
@@ -182,7 +183,7 @@ Downgrade(step, members) ==
   Stage(Joined(ClassicRecord(step, members), Tombstones({<<Epoch, "">>})), TRUE)
   \o Stage(Tombstones(KeysOf(MembersOf(before)) \ {<<Epoch, "">>}), FALSE)
 
-\* P1: a consumer group with other members: one batch, all of it.
+\* P1: a consumer group with other members: one batch, with all records.
 \* @type: (Int, Set(Str)) => Seq($stage);
 Changed(step, members) ==
   LET gone == {k \in OfMembers : k[2] \in MembersOf(before) \ members}
@@ -227,7 +228,7 @@ ConvertBack ==
        LET members == MembersOf(before) \ {m} IN
        members # {} /\ Begin("classic", members, Downgrade(steps + 1, members))
 
-\* Members come and go; the group stays what it is.
+\* Members come and go; the group keeps its kind.
 ChangeMembers ==
   \E members \in (SUBSET MemberIds) \ {{}} :
     \/ /\ before.kind = "classic"
@@ -235,7 +236,7 @@ ChangeMembers ==
     \/ /\ before.kind = "consumer"
        /\ Begin("consumer", members, Changed(steps + 1, members))
 
-\* P4: the next batch, of any size, all of it or nothing.
+\* P4: the next batch, of any size: all of its records are written, or none.
 WriteBatch ==
   /\ pending # <<>>
   /\ \E keys \in (SUBSET DOMAIN Head(pending).records) \ {{}} :

@@ -1,12 +1,13 @@
 ----------------------------- MODULE Validation -----------------------------
 (***************************************************************************)
-(* Errors of a ConsumerGroupHeartbeat before the group is looked at        *)
-(* (KIP-848 "Request Validation"; H3, H4): one operator a clause, by the   *)
-(* names that the coordinator's code has.  Nothing changes then.           *)
+(* Errors of a ConsumerGroupHeartbeat before the group is looked up        *)
+(* (KIP-848 "Request Validation"; H3, H4): one operator for each clause,   *)
+(* with the name that the coordinator's code has.  An invalid request      *)
+(* changes nothing.                                                        *)
 (*                                                                         *)
 (* Left out: clauses on fields that no rule of the group reads (group id,  *)
 (* rebalance time-out of a join, client-side assignors); the coordinator   *)
-(* has those too.                                                          *)
+(* has those, too.                                                         *)
 (***************************************************************************)
 EXTENDS Groups
 
@@ -22,7 +23,7 @@ EpochTooLow(request) == request.epoch < IF request.instance = {} THEN -1 ELSE Aw
 \* @type: ($request) => Bool;
 InstanceIdEmpty(request) == request.instance = {None}
 
-\* H3: a join says what it subscribes to.
+\* H3: a join has a subscription.
 \* @type: ($request) => Bool;
 JoinLacksSubscription(request) ==
   request.epoch = 0 /\ request.subscription = {} /\ request.regex \subseteq {None}
@@ -36,7 +37,8 @@ RegexInvalid(request) == \E r \in request.regex : r # None /\ r \notin DOMAIN Re
 JoinOwnsSomething(request) ==
   request.epoch = 0 /\ Dialect.JoinOwns = "empty" /\ request.owned # {{}}
 
-\* H3: an assignor has a name; or the empty one is one that is not supported.
+\* H3: an assignor has a name; with the departure, an empty name is an
+\* unsupported assignor.
 \* @type: ($request) => Bool;
 AssignorNameEmpty(request) ==
   IF Dialect.EmptyAssignorName = "unsupported" THEN FALSE ELSE request.assignor = {""}

@@ -67,8 +67,7 @@ VARIABLES
   \* Requests that may still arrive although no client waits for the answer.
   \* @type: Set($request);
   late,
-  \* Zombies: clients whose incarnation was removed or replaced, and that have
-  \* not learned this yet (R7).
+  \* R7: clients that do not know that their incarnation was removed or replaced.
   \* @type: Set(Str);
   zombies,
   \* Disturbances left.
@@ -124,9 +123,8 @@ Ended(g, h, s) ==
      \/ s.action = "Return" /\ s.member = m
      \/ s.action = "Rejoin" /\ s.member = m /\ Dialect.RejoinOfLiveMember = "replaces"}
 
-\* A step of the coordinator, and the clients that become zombies by that step.
-\* The sender of the request does not: it starts a new incarnation by a join,
-\* or leaves.
+\* A step of the coordinator, and the clients that become zombies by that step;
+\* not the sender: it starts a new incarnation by a join, or leaves.
 \* @type: ($group, $step, Set(Str)) => Bool;
 CoordinatorStep(next, s, asked) ==
   /\ group' = next
@@ -146,11 +144,11 @@ HandleRequest(request, from) ==
                                                  THEN {handled.step.response} ELSE responses[m]]
     IN UpdateTarget(updated.group, now, Answer)
 
-\* H7: a request has all fields on join, after an error or a lost answer, and
-\* when a field changed; else it is a keep-alive.  Reporting owned partitions
-\* during a revocation is safe, except across fail-overs: the new coordinator
-\* does not know the assignment that was sent (no record has it), and may take
-\* the report for the acknowledgement of another revocation.
+\* H7: full on join, after an error or a lost answer, and when a field changed;
+\* else a keep-alive.  Reporting owned partitions during a revocation is safe,
+\* except across fail-overs: the new coordinator does not know the assignment
+\* that was sent (no record has it), and may take the report for the
+\* acknowledgement of another revocation.
 \* @type: (Str, $client) => $request;
 RequestOf(m, client) ==
   [member |-> m, epoch |-> client.epoch,
@@ -161,8 +159,7 @@ RequestOf(m, client) ==
    regex |-> {}, assignor |-> {}]
 
 \* Where an assignment is sent once, the answer to a keep-alive must not count
-\* as the answer to a report that became due meanwhile: the client notes the
-\* report when it sends the report.
+\* as that to a report that became due meanwhile: the client notes each report.
 NotesReports == Dialect.AssignmentSent = "on-change"
 
 \* A heartbeat or a join arrives (R9: the client has nothing else in flight).
@@ -172,8 +169,7 @@ SendRequest(m) ==
   /\ clients' = [clients EXCEPT ![m].report = @ /\ ~NotesReports]
   /\ UNCHANGED <<topics, late, budget>>
 
-\* A request arrives late, or (a disturbance) a second time; no client waits
-\* for its answer.
+\* A request arrives late, or (a disturbance) twice; its answer is not awaited.
 ReceiveLate(m) ==
   /\ \E request \in late :
        /\ request.member = m
@@ -188,8 +184,8 @@ Event(changed, kind, s) ==
     LET Install(installed) == CoordinatorStep(installed, s, {})
     IN UpdateTarget(changed, now, Install)
 
-\* H8, R4: the timers of a client that has gone expire sooner or later; those
-\* of a running client expire only as a disturbance.
+\* H8, R4: the timers of a client that has gone expire sooner or later; others
+\* expire only as a disturbance.
 SessionTimeout(m) ==
   /\ SessionTimerArmed(group, m)
   /\ IF clients[m].up THEN Disturb(1) ELSE UNCHANGED budget
@@ -237,9 +233,9 @@ FailOver ==
         \E now \in ComputesNow("failover", loaded) : UpdateTarget(loaded, now, Install)
   /\ UNCHANGED <<topics, clients, responses, late>>
 
-\* E5: an administrator deletes the group long after it became empty: no old
-\* request is on the way, and no client takes itself for a member. Epochs start
-\* again, so both would be mistaken for parts of the next group.
+\* E5: deleted long after the group became empty: no old request is on the way,
+\* and no client takes itself for a member (epochs start again, so both would
+\* be mistaken for parts of the next group).
 DeleteGroup ==
   /\ Disturb(1)
   /\ GroupState(group) = "Empty"
@@ -262,8 +258,8 @@ EndedClient(client) == [NewClient(client.subscription) EXCEPT !.up = FALSE]
 
 \* KIP-848 "Response Handling": take over the epoch; revoke before anything
 \* else (K2), or use new partitions at once.  Fenced or unknown: abandon all
-\* partitions and rejoin (K1).  An instance id that is in use, or that another
-\* process took over, is fatal (S2).
+\* partitions and rejoin (K1).  An instance id in use, or taken over, is fatal
+\* (S2).
 \* @type: ($client, $response) => $client;
 Reaction(client, response) ==
   IF response.error \in {"UNRELEASED_INSTANCE_ID", "FENCED_INSTANCE_ID"} THEN EndedClient(client)
@@ -291,10 +287,9 @@ FinishRevocation(m) ==
   /\ ClientStep("FinishRevocation", m, [clients[m] EXCEPT !.owned = clients[m].told, !.report = TRUE])
   /\ UNCHANGED <<group, topics, responses, late, zombies, budget>>
 
-\* E1: the member changes its subscription, and the next request reports the
-\* change.  The change does not happen while an answer is on the way: it
-\* commutes with receiving the answer, and that answer must not count as an
-\* answer to the new subscription.
+\* E1: the member changes its subscription, and reports that next time.  Not
+\* while an answer is on the way: the change commutes with receiving the
+\* answer, and that answer must not count as an answer to the new subscription.
 ChangeSubscription(m) ==
   /\ Disturb(1)
   /\ clients[m].up /\ responses[m] = {}
@@ -357,7 +352,7 @@ LeaveGroupTemporarily(m) ==
 
 \* A client that crashed or left may return.  A second process of a static
 \* member beside a first is a disturbance (S2).  A process of a static member
-\* has a member id that no message has: the id of a process that ended is used
+\* has a member id that no message has: the id of an ended process is used
 \* again only when none of its messages is on the way.
 Start(m) ==
   /\ ~clients[m].up
@@ -411,8 +406,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 \* R8: heartbeats get through, revocations end, and the session of a client
-\* that has gone expires.  Fairness of nothing else is assumed: no disturbance,
-\* no late message.
+\* that has gone expires.  No other fairness: of disturbances or late messages.
 Recovery(m) ==
   /\ WF_state(SendRequest(m))
   /\ WF_state(ReceiveResponse(m))

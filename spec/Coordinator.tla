@@ -25,8 +25,7 @@ Updated(g, error, kind, acknowledges) ==
 \* @type: ($group) => Str;
 UnknownError(g) == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
 
-\* H7: the member with the fields that the request reports; an absent field
-\* means no change.
+\* H7: the member with the request's fields; an absent field stays.
 \* @type: ($request, $member) => $member;
 ReportedBy(request, member) ==
   [member EXCEPT !.instance = TextOr(request.instance, member.instance),
@@ -89,10 +88,9 @@ IsRetry(g, m, request) ==
      ELSE request.owned # {} /\ ValueOr(request.owned, {}) \subseteq member.assigned
 
 \* R1: a heartbeat of the current epoch acknowledges a revocation if it reports
-\* owned partitions, and none of the revoked ones among them.  Absent owned
-\* partitions are not empty ones: such a request reports nothing.  Where a
-\* revocation may move the member to its epoch (AcknowledgedEpoch), a retry
-\* with the previous epoch acknowledges the revocation, too.
+\* owned partitions, and none of the revoked ones.  Absent is not empty: no
+\* report.  Where a revocation may move the member to its epoch
+\* (AcknowledgedEpoch), a retry with the previous epoch acknowledges, too.
 \* @type: ($group, Str, $request) => Bool;
 Acknowledges(g, m, request) ==
   /\ IF Dialect.AcknowledgedEpoch = "next" THEN TRUE ELSE request.epoch = g.members[m].epoch
@@ -140,8 +138,7 @@ Heartbeat(g, topics, m, request) ==
                IF request.epoch # g.members[m].epoch THEN "retry" ELSE "current",
                Acknowledges(g, m, request))
 
-\* The kind of the request, by its member epoch and by the presence of the
-\* member in the group.
+\* The kind of a request, by its member epoch and its sender's membership.
 \* @type: ($group, Str, $request) => Str;
 ActionOf(g, m, request) ==
   IF request.epoch = -1 THEN "Leave"
@@ -224,8 +221,7 @@ Uniform(g, target) ==
   /\ \A other \in Targets :
        LegalTarget(g, other) /\ Balanced(g, other) => Moved(g, target) <= Moved(g, other)
 
-\* May the assignor return `target` for this metadata (A3: a function of the
-\* group's metadata and its current target)?
+\* A3: may the assignor return `target` for this metadata and current target?
 \* @type: ($group, $partition -> Str) => Bool;
 AllowedTarget(g, target) ==
   /\ LegalTarget(g, target)
@@ -233,8 +229,7 @@ AllowedTarget(g, target) ==
 
 \* Step 2, then `Then` on the resulting group.  Where a target is due, the
 \* assignment epoch becomes the epoch of the metadata that the assignor used.
-\* Where none is due, or where `now` leaves the target for later, the group
-\* stays as it is.
+\* Where none is due, or `now` leaves the target for later, the group stays.
 \* @type: ($group, Bool, ($group) => Bool) => Bool;
 UpdateTarget(g, now, Then(_)) ==
   IF now /\ g.epoch > g.assignmentEpoch
@@ -257,8 +252,7 @@ ComputesNow(kind, g) ==
 (* Step 3: reconcile the member with its target (R1-R3, R6)                *)
 (***************************************************************************)
 
-\* R1: the member is told to revoke the partitions that are not in its target;
-\* the member keeps its epoch.
+\* R1: revoke the partitions that are not in the target; the epoch stays.
 \* @type: ($group, Str, Set($partition), Set($partition)) => $group;
 Revoke(g, m, keeps, gives) ==
   LET member == g.members[m] IN
@@ -268,10 +262,9 @@ Revoke(g, m, keeps, gives) ==
               IF Dialect.PreviousEpochReset = "reconciliation" THEN member.epoch ELSE member.previousEpoch]
 
 \* R1 while an earlier revocation is not acknowledged yet, and the target may
-\* have changed meanwhile.  A partition that the member must revoke remains
-\* revoked even when the new target has the partition again: else one response
-\* would revoke and assign (R5). `said`: the request changed the member's
-\* subscription.
+\* have changed meanwhile.  A revoked partition remains revoked even when the
+\* new target has it again: else one response would revoke and assign (R5).
+\* `said`: the request changed the member's subscription.
 \* @type: ($group, Str, Bool) => $group;
 NarrowRevocation(g, m, said) ==
   LET member == g.members[m]
@@ -323,8 +316,7 @@ ReconcileMember(g, m, request, acknowledges, said) ==
        ELSE Revoke(g, m, member.assigned \ extra, extra)
      ELSE Assign(g, m)
 
-\* R5: has the member reported exactly the assignment that the coordinator sent
-\* last?
+\* R5: has the member reported exactly the assignment that was sent last?
 \* @type: ($group, $group, Str, $request, Str) => Bool;
 NowAcknowledged(before, g, m, request, kind) ==
   LET assigned == g.members[m].assigned IN
@@ -380,8 +372,7 @@ ErrorResponse(error) == [error |-> error, member |-> None, epoch |-> 0, assignme
 \* @type: (Str, Int) => $response;
 LeaveResponse(m, epoch) == [error |-> "NONE", member |-> m, epoch |-> epoch, assignment |-> {}]
 
-\* The branch that the request took, for coverage: no rule depends on the
-\* branch.
+\* The branch that the request took, for coverage: no rule reads it.
 \* @type: ($group, $group, Str, $updated) => Str;
 BranchOf(before, g, m, updated) ==
   LET old == before.members[m]
@@ -435,9 +426,9 @@ NoticeTopics(g, topics) ==
 (* Fail-over (P2)                                                          *)
 (***************************************************************************)
 
-\* The group as a new coordinator loads it from the log.  No record has a
-\* member's previous epoch (a retry of H6 is fenced after a fail-over), its
-\* acknowledgement, or the partitions that it was told to revoke.
+\* The group as a new coordinator loads it.  No record has a member's previous
+\* epoch (a retry of H6 is fenced after a fail-over), its acknowledgement, or
+\* the partitions that it must revoke.
 \* @type: ($group) => $group;
 AfterFailOver(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->
@@ -446,10 +437,9 @@ AfterFailOver(g) ==
      ELSE [g.members[m] EXCEPT !.previousEpoch = 0, !.acknowledged = FALSE,
                                !.assigned = Held(g, m), !.revoking = {}]]]
 
-\* A new coordinator derives the partitions that a member must revoke (erratum:
-\* pending is derived), once the target that is due is there: all partitions
-\* that the member holds and that are not in its target.  Its rebalance timer
-\* starts anew (R4).
+\* Once a due target is there, the partitions that a member must revoke are
+\* derived (erratum: pending is derived): those that it holds and that are not
+\* in its target.  Its rebalance timer starts anew (R4).
 \* @type: ($group) => $group;
 DeriveRevocations(g) ==
   [g EXCEPT !.members = [m \in MemberIds |->

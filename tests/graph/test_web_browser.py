@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import CHROMIUM, MISSING, Chromium
 from typer.testing import CliRunner
 from web_graphs import synthetic
 
 from harness.cli.main import app
 from harness.graph.web import FAILED, TESTED, WebEdge, WebState, web_page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium (brew install chromium)"
-)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 STATES, EDGES = synthetic(20_000)
 HOSTILE = "</script><img src=x onerror=\"document.body.dataset.broken='yes'\">"
 
@@ -54,24 +50,21 @@ class Seen(HTMLParser):
         return int(self.body[name])
 
 
-def look(page: Path, folder: Path, fragment: str = "", dark: bool = False) -> Seen:
-    """Open a page, and return its content after its script ran."""
-    assert CHROMIUM
-    ended = subprocess.run(
-        [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"),
-            *(
-                f"--user-data-dir={folder / 'profile'}",
-                f"--blink-settings=preferredColorScheme={int(not dark)}",
-            ),
-            *("--virtual-time-budget=20000", "--dump-dom", f"{page.as_uri()}#{fragment}"),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    seen = Seen(ended.stdout)
-    assert seen.body.get("ready") == "yes", ended.stderr
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with Chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+def look(
+    chromium: Chromium, page: Path, fragment: str = "", dark: bool = False, until: str = "ready"
+) -> Seen:
+    """Open a page, and return its content once its body has the data of the name `until`."""
+    tab = chromium.open(f"{page.as_uri()}#{fragment}", dark=dark)
+    tab.value_when_there(f"document.readyState === 'complete' && document.body.dataset.{until}")
+    seen = Seen(tab.value("document.documentElement.outerHTML"))
+    assert seen.body["ready"] == "yes", tab.console
+    tab.close()
     return seen
 
 
@@ -84,10 +77,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def browse(page: Path, tmp_path: Path) -> Browse:
+def browse(chromium: Chromium, page: Path, tmp_path: Path) -> Browse:
     """Look at the big page, with a script that runs when it is ready and returns `did` as the body's data."""
 
-    def look_at(fragment: str = "", script: str = "", dark: bool = False) -> Seen:
+    def look_at(fragment: str = "", script: str = "", dark: bool = False, until: str = "ready") -> Seen:
         file = page
         if script:
             file = tmp_path / "used.html"
@@ -97,7 +90,7 @@ def browse(page: Path, tmp_path: Path) -> Browse:
             file.write_text(
                 page.read_text(encoding="utf-8").replace("</body>", f"{did}</body>"), encoding="utf-8"
             )
-        return look(file, tmp_path, fragment, dark)
+        return look(chromium, file, fragment, dark, until)
 
     return look_at
 
@@ -245,26 +238,27 @@ def test_the_chosen_view_becomes_the_address(browse: Browse) -> None:
     seen = browse(
         "search=serial+77&show=tested",
         "choose(9); setTimeout(() => { document.body.dataset.address = location.hash; }, 1000); return 1",
+        until="address",
     )
     assert seen.body["address"] == "#search=serial+77&show=tested&select=9"
 
 
-def test_texts_are_texts(tmp_path: Path) -> None:
+def test_texts_are_texts(chromium: Chromium, tmp_path: Path) -> None:
     file = tmp_path / "hostile.html"
     states = [WebState(HOSTILE, HOSTILE, 0), WebState("Dead", "", 1)]
     file.write_text(web_page(HOSTILE, states, [WebEdge(0, 1, HOSTILE, TESTED)], [HOSTILE]), encoding="utf-8")
-    seen = look(file, tmp_path, "select=0")
+    seen = look(chromium, file, "select=0")
     assert seen.panel.count(HOSTILE) == 3
     assert "broken" not in seen.body and "img" not in seen.elements
 
 
-def test_a_real_model(tmp_path: Path) -> None:
+def test_a_real_model(chromium: Chromium, tmp_path: Path) -> None:
     options = ("MCTour", "--page", "--out", str(tmp_path), "--json", str(tmp_path / "graph.json"))
     result = CliRunner().invoke(app, ["graph", *options])
     assert result.exit_code == 0, result.output
     drawn = json.loads((tmp_path / "graph.json").read_text())
-    seen = look(tmp_path / "MCTour.html", tmp_path, "select=3")
+    seen = look(chromium, tmp_path / "MCTour.html", "select=3")
     assert (seen.number("states"), seen.number("edges")) == (drawn["states"], drawn["edges"])
     assert "Shortest way here" in seen.panel
-    folded = look(tmp_path / "MCTour.html", tmp_path, "fold=state")
+    folded = look(chromium, tmp_path / "MCTour.html", "fold=state")
     assert folded.number("groups") == len(drawn["group_states"])

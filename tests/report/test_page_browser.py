@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import CHROMIUM, MISSING, Chromium
 from results_folder import (
     ROOT,
     by_evidence,
@@ -29,10 +28,7 @@ from harness.cli.main import app
 from harness.replay.files import replay_files
 from harness.replay.report import to_json
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium (brew install chromium)"
-)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
 MANIFEST = ROOT / "spec" / "manifest.json"
 WIDE, HALF, NARROW = 1400, 800, 420
 COUNTEREXAMPLE = ROOT / "traces" / "counterexamples" / "MCNoR9.itf.json"
@@ -71,8 +67,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shown
 
 
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with Chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
 @pytest.fixture
-def browse(page: Path, tmp_path: Path) -> Browse:
+def browse(chromium: Chromium, page: Path, tmp_path: Path) -> Browse:
     """The value of a script that runs in the loaded page; an error on the console fails."""
 
     def look(script: str, fragment: str = "", width: int = WIDE) -> Any:
@@ -92,21 +94,10 @@ def browse(page: Path, tmp_path: Path) -> Browse:
         file.write_text(
             text.replace("<head>", f"<head>{watch}").replace("</body>", f"{done}</body>"), encoding="utf-8"
         )
-        assert CHROMIUM
-        ended = subprocess.run(
-            [
-                *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900"),
-                *(f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom"),
-                *("--enable-logging=stderr", f"{file.as_uri()}#{fragment}"),
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )  # fmt: skip
-        assert "CONSOLE" not in ended.stderr, ended.stderr
-        output = re.search(r'<body[^>]* data-did="([^"]*)"', ended.stdout)
-        assert output, ended.stderr
-        did, wrong, fetched = json.loads(output[1].replace("&quot;", '"').replace("&amp;", "&"))
+        tab = chromium.open(f"{file.as_uri()}#{fragment}", width)
+        did, wrong, fetched = json.loads(tab.value_when_there("document.body && document.body.dataset.did"))
+        assert tab.console == []
+        tab.close()
         assert (wrong, fetched) == ([], [])
         return did
 

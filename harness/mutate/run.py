@@ -35,7 +35,7 @@ too."""
 MORE_LIMIT_S: Final = 300.0
 """Additional time for types and for the tests of the coordinator."""
 SPEC_LIMIT_S: Final = 600.0
-"""The time limit of one run of TLC, with other work beside it."""
+"""The longest time of one run of TLC, with other work beside it; most models have less (`spec.SLOWER`)."""
 Show = Callable[[str], None]
 
 

@@ -57,6 +57,10 @@ requested."""
 STEPS: Final = "generated_states"
 FIGURES: Final = ("length", "distinct_states", "depth", STEPS)
 """The facts of a model that no property states."""
+SLOWER: Final = 10.0
+AT_LEAST_S: Final = 60.0
+"""The factor of a model's running time in the manifest, and the least seconds, that TLC has for a mutant: a
+mutant may make far more states, and other work uses the processor, too."""
 _NOT_THERE: Final = frozenset({Failure.PARSE, Failure.TYPE, Failure.CONFIGURATION})
 
 
@@ -165,8 +169,9 @@ def verdict(folder: Path, names: Sequence[str], checks: Checks) -> Verdict:
             elif _defines(manifest.entry(name)) == _defines(originals.entry(name)):
                 continue
             else:
-                steps = _steps(originals.entry(name))
-                fault = _not_as_expected(manifest.entry(name), steps, folder / "tlc.log", limits)
+                entry, steps = manifest.entry(name), _steps(originals.entry(name))
+                limit_s = min(checks.limit_s, max(AT_LEAST_S, SLOWER * entry.seconds))
+                fault = _not_as_expected(entry, steps, folder / "tlc.log", replace(limits, timeout=limit_s))
         except EngineError as error:
             return Verdict(*_no_answer(error, name), on)
         except ConformError as error:

@@ -124,6 +124,20 @@ EveryRequestIsAnswered(g, h, s) ==
       /\ g.members[m].syncing /\ s.action = "SyncGroup" /\ s.member = m /\ s.branch # "refused" =>
            \E a \in s.completed : a.member = m /\ a.response.api = "SyncGroup"
 
+\* C1: each JoinGroup and SyncGroup gets one answer.  The requests of a member
+\* that wait before a step, and the request of the step, are as many as the
+\* answers of the step and the requests that wait after it.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+OneAnswerForEachRequest(g, h, s) ==
+  s.action # "FailOver" =>
+    \A m \in MemberIds, api \in {"JoinGroup", "SyncGroup"} :
+      LET Waiting(x) == IF api = "JoinGroup" THEN x.members[m].joining ELSE x.members[m].syncing
+          One(condition) == IF condition THEN 1 ELSE 0
+          sent == s.action = api /\ s.member = m
+          answers == {a \in s.completed : a.member = m /\ a.response.api = api}
+      IN One(Waiting(g)) + One(sent) =
+           Cardinality(answers) + One(sent /\ s.response.error # "") + One(Waiting(h))
+
 \* C1: a member whose JoinGroup is accepted has the protocols and fields of
 \* that request from then on, since the next generation is made from them.
 \* @type: ($classicGroup, $classicStep) => Bool;

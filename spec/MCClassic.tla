@@ -58,6 +58,7 @@ JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 CommitsFenced == [][CommitsAreFenced(group, step')]_vars
 CommitsOfNobody == [][NobodyCommits(group, step')]_vars
+AnsweredOnce == [][OneAnswerForEachRequest(group, group', step')]_vars
 SyncsNameTheProtocol == [][SyncOfTheProtocol(group, step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from merge_score import merged
+
 from harness.mutate.equivalent import Equivalent, read_equivalent, stale
 from harness.mutate.mutant import Mutant
 from harness.mutate.python import python_mutants
@@ -71,3 +73,33 @@ def test_the_score_names_no_place_of_a_machine() -> None:
     """The score names checks of the repository, not files of the machine that ran them."""
     assert not re.search(r"/(?:root|home|tmp)/", (MUTANTS / "score.json").read_text())
     assert all(":" not in name and "/" not in name for name in SCORE["killed_by"])
+
+
+def row(path: str, mutants: int, judged: int, survived: int) -> dict[str, Any]:
+    rest = {"timed_out": 0, "equivalent": 0, "unviable": 0, "score": None}
+    killed = judged - survived
+    return {"path": path, "mutants": mutants, "judged": judged, "killed": killed, "survived": survived} | rest
+
+
+def test_a_run_of_single_files_takes_their_place_in_the_score() -> None:
+    files = [row("coordinator/a.py", 9, 3, 1), row("coordinator/b.py", 5, 5, 1)]
+    survivors = [{"path": one["path"]} for one in files]
+    score = {"files": files, "survivors": survivors, "equivalent": [], "timed_out": [], "killed_by": {"x": 6}}
+    run = {
+        **{
+            "files": [
+                row("coordinator/a.py", 10, 10, 0),
+                row("coordinator/b.py", 5, 1, 0),
+                row("spec/C.tla", 4, 4, 1),
+            ]
+        },
+        **{"survivors": [{"path": "spec/C.tla"}], "equivalent": [], "timed_out": [], "killed_by": {"y": 13}},
+    }
+    answer = merged(score, run)
+    assert [(one["path"], one["judged"]) for one in answer["files"]] == [
+        *(("coordinator/a.py", 10), ("coordinator/b.py", 5), ("spec/C.tla", 4)),
+    ]
+    assert answer["survivors"] == [{"path": "coordinator/b.py"}, {"path": "spec/C.tla"}]
+    assert (answer["total"]["mutants"], answer["total"]["judged"], answer["total"]["score"]) == (19, 19, 89.5)
+    assert [(one["path"], one["survived"]) for one in answer["folders"]] == [("coordinator", 1), ("spec", 1)]
+    assert merged(answer, run)["files"] == answer["files"]

@@ -15,6 +15,7 @@ from group_driver import API, CLIENT, IDS, GroupDriver
 from coordinator import ErrorCode
 from coordinator.consumer.model import ClientAssignor
 from coordinator.consumer.request import HeartbeatRequest, client_assignor, parse_heartbeat
+from coordinator.core.errors import BadInput
 from coordinator.stdio import LineProtocol
 
 Json = dict[str, Any]
@@ -233,6 +234,7 @@ def test_out_of_range_too_long_or_repeated_is_invalid_and_changes_nothing(
         ("clientAssignors", [{**ASSIGNOR, "minimumVersion": 2**15}], "must fit into an int16"),
         ("clientAssignors", [{**ASSIGNOR, "maximumVersion": -(2**15) - 1}], "must fit into an int16"),
         ("clientAssignors", [{**ASSIGNOR, "metadataVersion": None}], "must be a whole number, not None"),
+        ("clientAssignors", [{**ASSIGNOR, "metadataVersion": 2**15}], "must fit into an int16"),
         ("clientAssignors", [{**ASSIGNOR, "reason": 128}], "must fit into an int8"),
         ("clientAssignors", [{**ASSIGNOR, "metadataBytes": 1}], "must be a string"),
         ("clientAssignors", [{**ASSIGNOR, "name": None}], "must be a string"),
@@ -317,3 +319,23 @@ def test_fields_left_out_have_the_defaults_of_the_schema() -> None:
     assert request == HeartbeatRequest("g", "", 0, None, None, -1, *nothing, "", "", "", [], [])
     versions = {"minimumVersion": 1, "maximumVersion": 3, "metadataVersion": 2}
     assert client_assignor({"name": "a", **versions}) == ClientAssignor("a", 1, 3, 0, 2, "")
+
+
+@pytest.mark.parametrize(
+    ("client", "change", "sentence"),
+    [
+        ({}, {"memberId": 5}, "'memberId' of ConsumerGroupHeartbeat cannot be 5"),
+        ({}, {"rackId": "\ud800"}, "'rackId' of ConsumerGroupHeartbeat is not Unicode text"),
+        ({}, {"memberEpoch": 2**31}, "'memberEpoch' of ConsumerGroupHeartbeat must fit into an int32"),
+        ({}, {"topicPartitions": [{}]}, "topicPartitions must hold objects with topicId and partitions"),
+        ({}, {"clientAssignors": [{**ASSIGNOR, "name": 1}]}, "'name' of clientAssignors must be a string"),
+        ({"host": 1}, {}, "'host' of client must be a string, not 1"),
+        ({"id": 1, "host": 2}, {}, "'id' of client must be a string, not 1"),
+        ({"id": 1, "host": 2, "principal": 3}, {}, "'id' of client must be a string, not 1"),
+        ({"id": "\ud800"}, {}, "'id' of client is not Unicode text"),
+    ],
+)
+def test_a_sentence_names_the_field_and_where_it_is(client: Json, change: Json, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        parse_heartbeat(client, {"groupId": "g", "memberEpoch": 0, **change})
+    assert str(refused.value).startswith(sentence)

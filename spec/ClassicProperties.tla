@@ -22,6 +22,12 @@ ClassicTypeOK(g) ==
        /\ UNION member.assignment \subseteq Partitions
        /\ Cardinality(member.assignment) <= 1
 
+\* C1: only the initial delay counts its extensions, and notices new members.
+\* @type: ($classicGroup) => Bool;
+DelayIsInitial(g) ==
+  /\ g.extensions \in 0..Extensions
+  /\ ~g.initial => ~g.newMember /\ g.extensions = 0
+
 \* C1: a group with members has a leader, and the leader is a member.
 \* @type: ($classicGroup) => Bool;
 LeaderIsMember(g) ==
@@ -137,6 +143,13 @@ OneAnswerForEachRequest(g, h, s) ==
           answers == {a \in s.completed : a.member = m /\ a.response.api = api}
       IN One(Waiting(g)) + One(sent) =
            Cardinality(answers) + One(sent /\ s.response.error # "") + One(Waiting(h))
+
+\* S1: a JoinGroup is answered with skipAssignment exactly if it returns a leader
+\* to a Stable group.
+\* @type: ($classicGroup, $classicStep) => Bool;
+SkipsAssignmentExactly(h, s) ==
+  /\ s.response.skipAssignment = (s.action = "JoinGroup" /\ s.branch = "return" /\ s.member = h.leader)
+  /\ \A a \in s.completed : ~a.response.skipAssignment
 
 \* C1: a member whose JoinGroup is accepted has the protocols and fields of
 \* that request from then on, since the next generation is made from them.

@@ -48,6 +48,7 @@ LeaderOK == LeaderIsMember(group)
 WaitsOK == WaitsAreOfTheState(group) /\ NeverWaitsForNothing(group)
 ProtocolOK == ProtocolOfAll(group) /\ SomeProtocolOfAll(group)
 InstancesOK == ClassicInstancesUnique(group)
+DelayOK == DelayIsInitial(group)
 
 \* Step properties.
 GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_vars
@@ -59,6 +60,7 @@ ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 CommitsFenced == [][CommitsAreFenced(group, step')]_vars
 CommitsOfNobody == [][NobodyCommits(group, step')]_vars
 AnsweredOnce == [][OneAnswerForEachRequest(group, group', step')]_vars
+SkipsExactly == [][SkipsAssignmentExactly(group', step')]_vars
 SyncsNameTheProtocol == [][SyncOfTheProtocol(group, step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars

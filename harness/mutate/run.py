@@ -22,7 +22,15 @@ from harness.mutate.python import python_mutants
 from harness.mutate.simulated import SIMULATIONS
 from harness.mutate.tla import tla_mutants
 
-MODULES: Final = ("Coordinator", "Groups", "StaticMembers", "Validation", "Offsets", "OpenGroup")
+MODULES: Final = (
+    "Coordinator",
+    "Groups",
+    "StaticMembers",
+    "Validation",
+    "Offsets",
+    "OpenGroup",
+    "ClassicCoordinator",
+)
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")
 """Programs around the coordinator, which no replay in this process calls."""

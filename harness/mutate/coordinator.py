@@ -110,9 +110,8 @@ OF_PACKAGE: Final = {
     "migration": ("tests/migration",),
     **dict.fromkeys(("core/log", "core/storage", "consumer/records", "core/topics"), (_STORAGE,)),
     "consumer/load": (
-        "tests/coordinator/test_fail_over.py",
-        _STORAGE,
-        "tests/migration/test_migrating_log.py",
+        *("tests/coordinator/test_fail_over.py", "tests/coordinator/test_group_configs.py"),
+        *(_STORAGE, "tests/migration/test_migrating_log.py"),
     ),
     "service": (
         *_KINDS,

@@ -82,6 +82,25 @@ def test_load_then_describe_equals_the_source(reach: Any, compact: bool) -> None
     assert other.volatile() == source.coordinator.volatile()
 
 
+@pytest.mark.parametrize("reach", [revoking, emptied], ids=["revoking", "empty"])
+def test_loaded_timers_have_the_deadlines_of_the_source_some_time_after_they_were_armed(reach: Any) -> None:
+    source = GroupDriver()
+    reach(source)
+    source.coordinator.advance(1000)
+    assert loaded(source).describe("g")["timers"] == source.group()["timers"]
+
+
+def test_volatile_state_has_the_deadlines_of_classic_members_alone_and_no_empty_configurations() -> None:
+    source = GroupDriver()
+    revoking(source)
+    volatile = source.coordinator.volatile()
+    assert "configs" not in volatile
+    assert volatile["groups"]["g"]["members"]["m1"].keys() == {
+        *("previousMemberEpoch", "pendingRevocation", "acknowledged"),
+        *("sessionDeadlineMs", "rebalanceDeadlineMs"),
+    }
+
+
 def test_loaded_state_goes_on_as_the_source_does() -> None:
     source = GroupDriver()
     source.m1_revoking()

@@ -408,3 +408,18 @@ def test_d2_each_group_is_on_its_own() -> None:
     assert g.coordinator.advance(1_000) == [{"timer": "assignment", "group": "h", "member": "w1"}]
     g.coordinator.restart()
     assert g.coordinator.volatile()["connect"].keys() == {"g", "h"}
+
+
+def test_r1_p2_a_new_coordinator_goes_on_with_the_revocation_of_a_worker() -> None:
+    g = pair()
+    g.beat("w1", 2, clientAssignors=other_reason())
+    g.rebalance(w1="", w2=ALL)
+    g.beat("w1", 2, "A")
+    before = g.member("w1")
+    assert named(before["pendingRevocation"]) == "A"
+    g.coordinator.restart()
+    assert g.member("w1") == before
+    assert g.timers()["rebalance w1"] == 60_000
+    assert named(g.beat("w2", 2)["assignment"]["connectorsAndTasks"]) == "A-1 A-2"
+    g.beat("w1", 2, "")
+    assert named(g.beat("w2", 3)["assignment"]["connectorsAndTasks"]) == ALL

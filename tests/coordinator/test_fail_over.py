@@ -328,6 +328,7 @@ def member_record(**change: Any) -> dict[str, Any]:
     return {"key": {"type": "ConsumerGroupMemberMetadata", "groupId": "g", "memberId": "m"}, "value": value}
 
 
+TARGET_METADATA = {"key": {"type": "ConsumerGroupTargetAssignmentMetadata", "groupId": "g"}}
 CURRENT: dict[str, Any] = {
     "key": {"type": "ConsumerGroupCurrentMemberAssignment", "groupId": "g", "memberId": "m"},
     "value": {"memberEpoch": 1, "topicPartitions": [{"topicId": IDS["foo"], "partitions": [0]}]},
@@ -364,6 +365,16 @@ FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
             "must be at least 0, not -1",
         ),
         ([CURRENT], {}, "member 'm' of group 'g' an assignment but no ConsumerGroupMemberMetadata"),
+        (
+            [{**TARGET_METADATA, "value": {"assignmentEpoch": 3}}],
+            {},
+            "the epoch 0, and its assignment or a member the epoch 3, which is ahead of it",
+        ),
+        (
+            [member_record(), {**CURRENT, "value": {"memberEpoch": 2, "topicPartitions": []}}],
+            {},
+            "or a member the epoch 2, which is ahead of it",
+        ),
         ([member_record(subscribedTopicNames="foo")], {}, "must be a list, not 'foo'"),
         ([member_record(subscribedTopicRegex="(")], {}, r"the subscribedTopicRegex '\(' of .* is not valid"),
         (

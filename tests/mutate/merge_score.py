@@ -34,7 +34,9 @@ def merged(score: Score, run: Score) -> Score:
         + [row for row in run[name] if row["path"] in better]
         for name in LISTS
     }
-    killed_by = Counter(score["killed_by"]) + (Counter(run["killed_by"]) if better else Counter())
+    killed_by: Counter[str] = Counter(score["killed_by"]) + (
+        Counter(run["killed_by"]) if better else Counter()
+    )
     return {
         **score,
         "total": _sum(files),

@@ -73,8 +73,8 @@ NextGeneration(g) ==
   IN IF GenerationRecorded THEN Save(next) ELSE next
 
 \* C1: the barrier opens.  Members that have not rejoined are removed, unless
-\* they are static; if none has rejoined, there is no one to lead and the
-\* group goes on waiting.
+\* they are static; if none has rejoined, there is no leader and
+\* the group goes on waiting.
 \* @type: ($outcome) => $outcome;
 CompleteJoin(o) ==
   LET g == o.group
@@ -144,7 +144,7 @@ Waited(api, branch, m, request, o) ==
 JoinsWith(member, request) ==
   [member EXCEPT !.protocols = request.protocols, !.subscription = request.subscription, !.joining = TRUE]
 
-\* A group that is new is in the log before anyone is in it.
+\* A new group is in the log before its first member.
 \* @type: ($classicGroup) => $classicGroup;
 CreatedClassic(g) == IF ClassicExists(g) THEN g ELSE Save([g EXCEPT !.state = "Empty"])
 
@@ -273,7 +273,7 @@ ClassicHeartbeat(g, request) ==
   IN ClassicHandled("ClassicHeartbeat", "", request.member, request,
                     ClassicError("Heartbeat", None, told), Same(g))
 
-\* C1: a member leaves, or someone names a static one by its instance id alone.
+\* C1: a member leaves, or a request names a static member by its instance id alone.
 \* @type: ($classicGroup, $classicRequest) => $handled;
 LeaveGroup(g, request) ==
   LET holder == InstanceHolder(g, request.instance)

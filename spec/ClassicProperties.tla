@@ -177,7 +177,7 @@ ClassicErrorsExactly(g, h, s) ==
      /\ error = "MEMBER_ID_REQUIRED" => m = None /\ s.request.instance = {} /\ h.members[s.member].place = "pending"
 
 \* O2: only a member of the generation commits, and not while its generation
-\* has no assignment; or anyone while there are no members.
+\* has no assignment; or any client while the group has no members.
 \* @type: ($classicGroup, $classicStep) => Bool;
 CommitsAreFenced(g, s) ==
   s.action = "OffsetCommit" /\ s.response.error = "NONE" =>

@@ -163,7 +163,7 @@ LostBy(plan, r) ==
 \* @type: ($plan) => Set(Str);
 There(plan) == {p.worker : p \in {q \in plan.workers : q.epoch # NotInGroup}}
 
-\* W2: lost work is given back, or waits; all else is given to anyone.
+\* W2: lost work is given back, or waits; all else is given to any worker.
 \* @type: ($assignor, $plan, $partition -> Str) => Bool;
 Assigns(assignor, plan, target) ==
   \A r \in Partitions :

@@ -30,7 +30,7 @@ OddOnes == {
 }
 
 \* H3, H4: a request that is invalid in itself is refused for that reason,
-\* whatever the group is like, and by whomever the request is sent.
+\* in any group, and from any sender.
 OddOnesAreRefused ==
   [][step'.request \in OddOnes =>
        step'.response.error =

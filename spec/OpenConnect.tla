@@ -109,7 +109,7 @@ Install ==
        /\ Take(InstallAssignment(group, work, m, group.members[m].epoch, groupEpoch, install[1], install[2]))
   /\ UNCHANGED topics
 
-\* W4: by anyone, at any epoch, for any epoch.
+\* W4: from any sender, at any epoch, for any epoch.
 AbsurdInstall ==
   /\ \E m \in MemberIds, epoch \in CallEpochs, groupEpoch \in InstallEpochs :
        Take(InstallAssignment(group, work, m, epoch, groupEpoch, Nobody, {}))

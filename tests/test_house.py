@@ -334,6 +334,22 @@ def test_no_function_and_no_class_has_a_verb_for_a_noun() -> None:
     assert {place: names[place] for place in names if not unclear.isdisjoint(words[place])} == {}
 
 
+def test_comments_of_the_specification_name_their_nouns() -> None:
+    """A comment names a member, a process or a client: nobody, somebody and whoever are none of them."""
+    words = re.compile(
+        r"\b(?:nobody|somebody|anybody|whoever|whomever|no one|someone|anyone)\b", re.IGNORECASE
+    )
+    comments = {
+        f"{path.name}:{number}": line[line.index(mark) :]
+        for path in sources("spec", ".tla")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for mark in ("\\*", "(*")
+        if mark in line
+    }
+    assert len(comments) > 4_000
+    assert {place: text for place, text in comments.items() if words.search(text)} == {}
+
+
 def test_no_sentence_begins_with_a_clause() -> None:
     """A sentence says its subject first: none begins with What, Whether, Who or Of, questions left aside. The
     rows of REQUIREMENTS.md, and docs/fields.md, which are made of tables, are not read."""

@@ -182,7 +182,7 @@ SendHeartbeat(m) ==
 \* @type: (Str) => Bool;
 Alive(m) == clients[m].up /\ (clients[m].known \/ responses[m] # {})
 
-\* Would the expiry of a timer remove no running member?
+\* Timers that may expire without a disturbance: they remove no live process.
 FreeJoinTimeout ==
   JoinTimerArmed(group)
   /\ (group.initial \/ \A m \in InGroup(group) : ~Alive(m) \/ group.members[m].joining)

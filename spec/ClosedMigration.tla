@@ -97,8 +97,8 @@ Disturb(n) == budget >= n /\ budget' = budget - n
 (***************************************************************************)
 
 \* A step of the coordinator, with its answers: members that wait at a barrier
-\* are answered when it opens, or when the group is converted.  `asked` are
-\* processes that learn by the answer that they are members or not.
+\* are answered when it opens, or when the group is converted.  The processes
+\* `asked` learn by their answer whether they are members.
 \* @type: ($mixed, Set(Str), Str -> Set($reply)) => Bool;
 CoordinatorStep(next, asked, answers) ==
   LET gone == {m \in Members(mixed.group) : m \notin Members(next.group) /\ processes[m].up}

@@ -88,8 +88,8 @@ EpochsMonotone(g, h, s) ==
   /\ Exists(h) => h.epoch >= g.epoch /\ h.assignmentEpoch >= g.assignmentEpoch
   /\ \A m \in MemberIds : SameIncarnation(g, h, s, m) => h.members[m].epoch >= g.members[m].epoch
 
-\* S1: the member whose place a step gives to `m`, if any: `m` itself, or
-\* another with the same instance id.
+\* S1: the member whose place a step gives to another process, or back to
+\* itself; none for other steps.
 \* @type: ($group, $step) => Set(Str);
 PlaceTaken(g, s) ==
   IF s.action = "Return" /\ s.response.error = "NONE" THEN HolderOf(g, s.request) ELSE {}

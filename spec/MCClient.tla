@@ -44,6 +44,7 @@ NoInstalls == {}
 \* @type: Set(Int);
 NoInts == {}
 MCComputers == (MCMemberIds \X (1..2)) \cup {<<None, 1>>, <<"m1", -1>>}
+ComputersAtZero == MCComputers \cup {<<"m1", 0>>}
 
 ClientBoundedNext == ClientNext /\ group'.epoch <= MaxEpoch /\ topics' = topics
 ClientBoundedSpec == ClientInit /\ [][ClientBoundedNext]_clientVars
@@ -158,6 +159,11 @@ AcceptedIfLegal ==
   /\ clientStep'.error # 0 \/ LegalInBase
   => Accepted
 LegalIsInstalled == [][AcceptedIfLegal]_clientVars
+
+\* A9: a call is invalid exactly if it has no member id, or an epoch below 0.
+InvalidCallsExactly ==
+  [][Computing =>
+       (step'.response.error = "INVALID_REQUEST") = (step'.member = None \/ step'.request.epoch < 0)]_clientVars
 
 \* A9: a sender that was not chosen, or is no member, gets the error of an
 \* unknown member.

@@ -2,8 +2,8 @@
 
     python tests/mutate/merge_score.py build/results/request.json build/results/load.json
 
-A file of a run takes the place of that file in the score, if the run judged more of its mutants. Sums are
-made anew. `killed_by` also counts mutants of earlier versions of a file.
+A file of a run takes the place of that file in the score, if the run judged it whole, or more of its mutants.
+Sums are made anew. `killed_by` also counts mutants of earlier versions of a file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ Score = dict[str, Any]
 
 
 def merged(score: Score, run: Score) -> Score:
-    """The score with the files of a run that judged more of their mutants than the score has."""
+    """The score with the files that a run judged whole, or more of whose mutants than the score has."""
     rows = {row["path"]: row for row in score["files"]}
+    known = {path: row["judged"] for path, row in rows.items()}
     better = {
-        row["path"]: row for row in run["files"] if row["judged"] > rows.get(row["path"], row)["judged"]
-    } | {row["path"]: row for row in run["files"] if row["path"] not in rows and row["judged"]}
+        row["path"]: row
+        for row in run["files"]
+        if row["judged"] and (row["judged"] == row["mutants"] or row["judged"] > known.get(row["path"], 0))
+    }
     files = list((rows | better).values())
     folders = sorted({row["path"].split("/")[0] for row in files})
     lists = {

@@ -103,3 +103,5 @@ def test_a_run_of_single_files_takes_their_place_in_the_score() -> None:
     assert (answer["total"]["mutants"], answer["total"]["judged"], answer["total"]["score"]) == (19, 19, 89.5)
     assert [(one["path"], one["survived"]) for one in answer["folders"]] == [("coordinator", 1), ("spec", 1)]
     assert merged(answer, run)["files"] == answer["files"]
+    shorter = run | {"files": [row("coordinator/a.py", 8, 8, 0)]}
+    assert merged(answer, shorter)["total"]["mutants"] == 17, "a file with fewer mutants than before"

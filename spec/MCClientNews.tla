@@ -64,6 +64,11 @@ RepeatsNews ==
     \/ step'.response.assignment # {}
 NewsIsRepeated == [][RepeatsNews]_clientVars
 
+\* R5: metadata that a member gets has a version; without metadata there is no
+\* version.
+MetadataHasAVersion ==
+  \A m \in MemberIds : computation.told[m].version = IF computation.told[m].metadata = "" THEN 0 ELSE 1
+
 \* H3: offers of one name are refused, and nothing changes.
 TwiceIsRefused ==
   [][Does("Join") /\ (\E said \in clientStep'.offers : said \in OddOfferLists) =>

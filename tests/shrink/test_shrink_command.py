@@ -184,7 +184,7 @@ def epochs(state: object) -> dict[str, object]:
             ["JoinGroup m1", "ReceiveResponse m1", "JoinGroup m1", "SessionTimeout m1"],
         ),
         (
-            "client/MCClient-goal-0024-everyone-was-too-late",
+            "client/MCClient-goal-0026-everyone-was-too-late",
             "coordinator.computing.select.computation_timeout",
             ["Join m1", "Join m2", "ComputationTimeout m1"],
         ),

@@ -86,15 +86,18 @@ _KINDS: Final = (
     "tests/connect/test_connect_administration.py",
 )
 _STORAGE: Final = "tests/coordinator/test_storage.py"
+_RECORDS: Final = "tests/coordinator/test_records_as_json.py"
+_CLASSIC: Final = (
+    *(f"tests/classic/test_classic_{name}.py" for name in ("survivors", "service", "input", "groups")),
+    "tests/classic/test_classic_administration.py",
+    *("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
+)
 OF_PACKAGE: Final = {
     "core/admission": ("tests/coordinator/test_admin_groups.py",),
     "admin": _ADMINISTRATION,
     "assignors": ("tests/assignors",),
-    "classic": (
-        *(f"tests/classic/test_classic_{name}.py" for name in ("survivors", "service", "input", "groups")),
-        "tests/classic/test_classic_administration.py",
-        *("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
-    ),
+    "classic": _CLASSIC,
+    "classic/records": (_RECORDS, *_CLASSIC),
     "classic/assignors": ("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
     "classic/embedded": ("tests/classic/test_leaders.py", "tests/classic/test_embedded_protocol.py"),
     "members/classic": ("tests/classic_member",),
@@ -108,7 +111,8 @@ OF_PACKAGE: Final = {
     ),
     "members/consumer": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("core/log", "core/storage", "consumer/records", "core/topics"), (_STORAGE,)),
+    **dict.fromkeys(("core/log", "core/storage", "core/topics"), (_STORAGE,)),
+    "consumer/records": (_RECORDS, _STORAGE),
     "consumer/load": (
         *("tests/coordinator/test_fail_over.py", "tests/coordinator/test_group_configs.py"),
         *(_STORAGE, "tests/migration/test_migrating_log.py"),

@@ -64,6 +64,10 @@ RepeatsNews ==
     \/ step'.response.assignment # {}
 NewsIsRepeated == [][RepeatsNews]_clientVars
 
+\* A6: a preparation shows a member only with topics that are there.
+PreparedTopicsAreThere ==
+  \A m \in MemberIds : \A t \in computation.base.members[m].topics : computation.base.metadata[t] > 0
+
 \* R5: metadata that a member gets has a version; without metadata there is no
 \* version.
 MetadataHasAVersion ==

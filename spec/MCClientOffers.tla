@@ -10,21 +10,21 @@ EXTENDS MCClient
 
 ThreeMemberIds == {"m1", "m2", "m3"}
 OneInstanceId == {"i1"}
-OffersOrder == [n \in {"m1", "m2", "m3", "x", "y"} |->
-                  IF n = "m1" THEN 1 ELSE IF n = "m2" THEN 2 ELSE IF n = "m3" THEN 3 ELSE IF n = "x" THEN 4 ELSE 5]
+OffersOrder == [n \in {"m1", "m2", "m3", "w", "x"} |->
+                  IF n = "m1" THEN 1 ELSE IF n = "m2" THEN 2 ELSE IF n = "m3" THEN 3 ELSE IF n = "w" THEN 4 ELSE 5]
 
 \* Versions of x that share one version with the widest, at either end, and
 \* none with each other; and lists of both assignors.
 ValidLists ==
-  {Only(Offer("x", 0, 2, "a")), Only(Offer("x", 2, 4, "a")), Only(Offer("y", 0, 1, "a")),
+  {Only(Offer("x", 0, 2, "a")), Only(Offer("x", 2, 4, "a")), Only(Offer("w", 0, 1, "a")),
    Only([Offer("x", -1, 0, "a") EXCEPT !.version = -1]),
-   <<Offer("x", 0, 2, "a"), Offer("y", 0, 1, "a")>>, <<Offer("y", 0, 1, "a"), Offer("x", 0, 2, "a")>>}
+   <<Offer("x", 0, 2, "a"), Offer("w", 0, 1, "a")>>, <<Offer("w", 0, 1, "a"), Offer("x", 0, 2, "a")>>}
 \* H3: each list breaks one rule.
 InvalidLists ==
   {Only(Offer("", 0, 2, "a")), Only(Offer("x", -2, 2, "a")), Only(Offer("x", -1, -1, "a")),
    Only(Offer("x", 1, 0, "a")), Only([Offer("x", 1, 2, "a") EXCEPT !.version = 0]),
    Only([Offer("x", 1, 2, "a") EXCEPT !.version = 3]),
-   <<Offer("x", 0, 2, "a"), Offer("y", 0, 1, "a"), Offer("x", 0, 2, "a")>>}
+   <<Offer("x", 0, 2, "a"), Offer("w", 0, 1, "a"), Offer("x", 0, 2, "a")>>}
 
 \* The first heartbeats, in order.  The instance id is that of m2; m3 may come
 \* in the place of m2.
@@ -96,11 +96,11 @@ PreferAnother(name) == {m \in Members(group) : computation.offers[m][1].name # n
 MostPreferred ==
   Does("PrepareAssignment") /\ Accepted /\ ~computation.prepared =>
     LET name == computation'.base.assignor
-        other == IF name = "x" THEN "y" ELSE "x"
+        other == IF name = "x" THEN "w" ELSE "x"
         votes == Cardinality(PreferAnother(name))
         others == Cardinality(PreferAnother(other))
-    IN /\ name \in {"x", "y"} /\ CanRun(name)
-       /\ CanRun(other) => votes < others \/ (votes = others /\ name = "x")
+    IN /\ name \in {"x", "w"} /\ CanRun(name)
+       /\ CanRun(other) => votes < others \/ (votes = others /\ name = "w")
        /\ \A m \in Members(group) : computation'.base.members[m].offer \in OffersIn(name, {m})
        /\ \A own \in OffersIn(name, {computation.chosen}), one \in OffersIn(name, Members(group)) :
             own.min <= one.min /\ one.max <= own.max
@@ -109,7 +109,7 @@ MostPreferredIsRun == [][MostPreferred]_clientVars
 \* A5: a member is chosen only where one can run an assignor for all; and always
 \* where, beside that, a target is due and no member is away.
 AMemberIsChosen ==
-  LET runs == \E name \in {"x", "y"} : CanRun(name) IN
+  LET runs == \E name \in {"x", "w"} : CanRun(name) IN
   /\ computation.chosen # None => runs
   /\ runs /\ group.epoch > group.assignmentEpoch /\ (\A m \in Members(group) : group.members[m].epoch # Away)
        => computation.chosen # None

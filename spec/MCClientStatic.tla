@@ -31,7 +31,7 @@ ComputesTarget ==
   \E m \in Members(group) :
     \/ Prepares(m, group.members[m].epoch)
     \/ Installing(m, group.members[m].epoch,
-                  [Carried(computation.base.epoch, 0, {"m1"} \X OnePartition) EXCEPT !.metadata = ""])
+                  Carried(computation.base.epoch, 0, {"m1"} \X OnePartition))
 
 StaticNext ==
   /\ \/ JoinsWithPlace \/ LeavesPlace \/ Reports \/ ClientSessionTimeout
@@ -60,4 +60,15 @@ ReturnedAnew ==
   Does("Return") /\ Accepted /\ computation'.chosen = step'.member =>
     ~computation'.prepared
 ReturnIsAnotherIncarnation == [][ReturnedAnew]_clientVars
+
+\* S1, H9: a process that returns gets the metadata of its place, and no other
+\* member another metadata.
+NewsOfThePlace ==
+  Does("Return") /\ Accepted =>
+    \A n \in Members(group') :
+      LET place == IF n = step'.member
+                   THEN CHOOSE m \in Members(group) : group.members[m].instance = group'.members[n].instance
+                   ELSE n
+      IN computation'.told[n] = computation.told[place]
+ReturnKeepsNews == [][NewsOfThePlace]_clientVars
 =============================================================================

@@ -138,6 +138,27 @@ def test_c1_further_fields_are_allowed() -> None:
     assert coordinator.request("LeaveGroup", 5, {}, leaves)["members"][0]["errorCode"] == 25
 
 
+@pytest.mark.parametrize(
+    ("session_ms", "error"),
+    [(5_999, 26), (6_000, 79), (1_800_000, 79), (1_800_001, 26)],
+)
+def test_c1_a_session_timeout_lies_between_two_limits(session_ms: int, error: int) -> None:
+    """The limits of Kafka's `group.min.session.timeout.ms` and `group.max.session.timeout.ms` belong to the
+    range."""
+    answer = Coordinator().request("JoinGroup", 9, {}, JOIN | {"sessionTimeoutMs": session_ms})
+    assert answer["errorCode"] == error
+
+
+@pytest.mark.parametrize("api", BODIES)
+@pytest.mark.parametrize("beside", [-1, 1])
+def test_another_version_of_a_request_is_refused(api: str, beside: int) -> None:
+    version = VERSIONS[api] + beside
+    with pytest.raises(
+        BadInput, match=f"{api} has the versions {VERSIONS[api]} to {VERSIONS[api]}, not {version}"
+    ):
+        Coordinator().request(api, version, {}, BODIES[api])
+
+
 def static_pair() -> ClassicDriver:
     """A static member that leads and a dynamic one, Stable."""
     driver = ClassicDriver()

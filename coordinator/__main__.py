@@ -65,11 +65,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return serve_kafka(given[1:])
     parser = argparse.ArgumentParser(
         prog="python -m coordinator",
-        description="A KIP-848 group coordinator that speaks the conformance kit's line protocol.",
+        description="Run a KIP-848 group coordinator over the conformance kit's line protocol.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--stdio", action="store_true", required=True, help="read operations from stdin")
+    parser.add_argument(
+        "--stdio",
+        action="store_true",
+        required=True,
+        help="read operations from the standard input, and write answers to the standard output",
+    )
     parser.add_argument(
         "--dialect",
         default="kip-848",
@@ -79,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--clock",
         choices=("simulated", "real"),
         default="simulated",
-        help="simulated: time moves by the operation advance and ids are numbered (default); "
-        "real: the machine's time and random ids",
+        help="simulated (default): the operation `advance` moves the time, and ids are numbered; "
+        "real: the machine's time, and random ids",
     )
     parser.add_argument(
         "--log",

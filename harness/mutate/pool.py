@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from harness.engines.process import stop_on_sigterm
 from harness.mutate.mutant import KILLED, Verdict
@@ -26,12 +26,26 @@ GRACE_S: Final = 5.0
 """The time that a process gets to end the programs that it started, before it is killed."""
 
 
+class Helper(Protocol):
+    """A program that forks use one after another, and that lives longer than each."""
+
+    def ready(self) -> None:
+        """Start the program, if it does not run, before a fork begins."""
+
+    def lend(self) -> None:
+        """Let this fork use the program."""
+
+    def stop(self) -> None:
+        """End the program."""
+
+
 @dataclass(slots=True)
 class _Running(Generic[Task]):
     task: Task
     process: ForkProcess
     pipe: Connection
     began: float
+    helper: Helper | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +63,10 @@ def run_all(
     jobs: int,
     limit_s: float,
     until: float | None = None,
+    helpers: Sequence[Helper] = (),
 ) -> Iterator[Done[Task]]:
     """The results as they come. `limit_s` is a task's time; after `until` (time.monotonic) no task is begun.
+    Where there are `helpers`, one for each of the jobs, each fork has one of them for itself.
 
     Each task is done in a fork of this process, which must have only one thread. However this ends, no
     program goes on that a fork started in its process group or with `run_program`: even where this process is
@@ -59,18 +75,20 @@ def run_all(
     and they for it.
     """
     context = multiprocessing.get_context("fork")
-    left, running = list(reversed(tasks)), list[_Running[Task]]()
+    left, running, idle = list(reversed(tasks)), list[_Running[Task]](), list(helpers)
     lives = os.pipe()
     gc.freeze()  # or a fork's first collection would copy all memory of this process
     try:
         while left or running:
             while left and len(running) < jobs and (until is None or time.monotonic() < until):
-                task = left.pop()
+                task, helper = left.pop(), idle.pop() if idle else None
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_do, args=(work, task, theirs, lives), daemon=True)
+                process = context.Process(target=_do, args=(work, task, theirs, lives, helper), daemon=True)
+                if helper:
+                    helper.ready()
                 with _signals_held():
                     process.start()
-                    running.append(_Running(task, process, ours, time.monotonic()))
+                    running.append(_Running(task, process, ours, time.monotonic(), helper))
                 theirs.close()
             if not running:
                 return
@@ -79,6 +97,8 @@ def run_all(
                 done = _ended(one, limit_s)
                 if done is not None:
                     running.remove(one)
+                    if one.helper:
+                        idle.append(one.helper)
                     yield done
     finally:
         with _signals_held():
@@ -87,6 +107,8 @@ def run_all(
                 os.close(end)
             for one in running:
                 _stop(one)
+            for helper in helpers:
+                helper.stop()
 
 
 @contextmanager
@@ -99,7 +121,13 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
 
 
-def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tuple[int, int]) -> None:
+def _do(
+    work: Callable[[Task], Verdict],
+    task: Task,
+    pipe: Connection,
+    lives: tuple[int, int],
+    helper: Helper | None,
+) -> None:
     """Do one task in a process group of its own, so that a terminal's Ctrl-C goes only to the parent, which
     ends the others."""
     os.setpgid(0, 0)
@@ -107,6 +135,8 @@ def _do(work: Callable[[Task], Verdict], task: Task, pipe: Connection, lives: tu
     threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
     stop_on_sigterm(says=False)  # the parent does that, once
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+    if helper:
+        helper.lend()
     try:
         pipe.send(work(task))
         pipe.close()
@@ -124,10 +154,11 @@ def _end_with_parent(lives: int) -> None:
 
 
 def _ended(one: _Running[Task], limit_s: float) -> Done[Task] | None:
-    seconds = time.monotonic() - one.began
+    seconds, ended = time.monotonic() - one.began, False
     if one.pipe.poll():
         try:
             verdict: Verdict | None = one.pipe.recv()
+            ended = True
         except EOFError:
             one.process.join()
             verdict = Verdict(KILLED, f"its process ended with exit code {one.process.exitcode}")
@@ -136,6 +167,8 @@ def _ended(one: _Running[Task], limit_s: float) -> Done[Task] | None:
     else:
         return None
     _stop(one)
+    if one.helper and not ended:  # the helper may be in the middle of a run
+        one.helper.stop()
     return Done(one.task, verdict, seconds)
 
 

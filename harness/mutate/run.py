@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from harness.engines.base import Limits
+from harness.engines.warm_tlc import WarmTlc
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.manifest import read_manifest
 from harness.mutate import coordinator, spec
 from harness.mutate.journal import Basis, Journal, Needed
 from harness.mutate.mutant import SURVIVED, TIMED_OUT, Judged, Mutant, Only, Verdict
-from harness.mutate.pool import run_all
+from harness.mutate.pool import Helper, run_all
 from harness.mutate.python import python_mutants
 from harness.mutate.simulated import SIMULATIONS
 from harness.mutate.tla import tla_mutants
@@ -132,6 +133,7 @@ class Kind:
     checks_of: Callable[[Mutant], Needed]
     basis: Basis
     ready: Callable[[Sequence[Task]], tuple[Work, float]]
+    helpers: Sequence[Helper] = ()
 
 
 def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judged]:
@@ -146,7 +148,7 @@ def _judged(mutants: Sequence[Mutant], kind: Kind, plan: Plan) -> Iterator[Judge
         return
     random.Random(plan.seed).shuffle(left)
     work, limit_s = kind.ready(left)
-    for done in run_all(left, work, plan.jobs, limit_s, plan.until):
+    for done in run_all(left, work, plan.jobs, limit_s, plan.until, kind.helpers):
         mutant, checks = done.task
         needed = {check: names for check, names in kind.checks_of(mutant).items() if check in checks}
         verdict = done.verdict or Verdict(TIMED_OUT, f"no answer in {limit_s:.0f} s")
@@ -193,4 +195,5 @@ def _spec(plan: Plan, show: Show) -> Kind:
         return partial(spec.judge, checks=spec.with_behaviours(checks)), SPEC_LIMIT_S * most
 
     manifest = read_manifest(plan.root / "spec" / "manifest.json")
-    return Kind(checks.checks_of, Basis(plan.root, partial(spec.reads, plan.root, manifest)), ready)
+    warm = [WarmTlc(brief_only=True) for _ in range(plan.jobs)]
+    return Kind(checks.checks_of, Basis(plan.root, partial(spec.reads, plan.root, manifest)), ready, warm)

@@ -1,6 +1,6 @@
-"""Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have; their process
-ids go into files of a folder. Before them a task that takes a second to stop, and reports the beginning of
-that.
+"""Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have, and a program
+that is lent to the tasks; the process ids go into files of a folder. Before them a task that takes a second
+to stop, and reports the beginning of that.
 
     python tests/mutate/stopped_pool.py FOLDER
 """
@@ -16,6 +16,28 @@ from pathlib import Path
 from harness.engines.process import run_program, stop_on_sigterm
 from harness.mutate.mutant import KILLED, Verdict
 from harness.mutate.pool import run_all
+
+
+class Lent:
+    """A program that ends with its standard input."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.program: subprocess.Popen[bytes] | None = None
+
+    def ready(self) -> None:
+        """Start the program."""
+        self.program = subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True)
+        (self.folder / "helper").write_text(str(self.program.pid))
+
+    def lend(self) -> None:
+        """Do nothing: the tasks do not use the program."""
+
+    def stop(self) -> None:
+        """End the program."""
+        if self.program:
+            self.program.kill()
+            self.program.wait()
 
 
 def main(folder: Path) -> None:
@@ -42,7 +64,7 @@ def main(folder: Path) -> None:
 
     stop_on_sigterm()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent of this process may ignore it
-    list(run_all(["slow", "engine", "tests"], work, 3, 1000.0))
+    list(run_all(["slow", "engine", "tests"], work, 3, 1000.0, helpers=[Lent(folder)]))
 
 
 if __name__ == "__main__":

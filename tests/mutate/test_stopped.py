@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lives import alive, wait_until
 
 PROGRAM = Path(__file__).with_name("stopped_pool.py")
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
     """A run, and the ids of the processes that it started; none of them outlives the test."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(PROGRAM), str(folder)]
-    started = [folder / "engine", folder / "tests"]
+    started = [folder / "engine", folder / "tests", folder / "helper"]
     with subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as run:
         try:
             wait_until(lambda: all(one.is_file() for one in started) or run.poll() is not None)
@@ -58,16 +58,3 @@ def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
             yield run, numbers
         finally:
             run.kill()
-
-
-def alive(number: int) -> bool:
-    """Tell if a process runs; one that no parent has waited for does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 import zipfile
@@ -17,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from harness.engines.java import OLDEST, java_version
+from harness.engines.java import OLDEST, find_compiler
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import cache_folder
 
@@ -86,12 +85,8 @@ def _pack(classes: Path) -> None:
 
 def find_javac() -> Path:
     """The compiler of a JDK >= 17, of JAVA_HOME or PATH. ConformError (exit 3) if there is none."""
-    homes = [Path(home) / "bin" / "javac" for home in [os.environ.get("JAVA_HOME")] if home]
-    on_path = shutil.which("javac")
-    for javac in [*homes, *([Path(on_path)] if on_path else [])]:
-        version = java_version(javac.resolve().with_name("java"))
-        if version is not None and version >= OLDEST:
-            return javac
+    if javac := find_compiler():
+        return javac
     raise ConformError(
         f"Kafka's coordinator needs a JDK >= {OLDEST} once, to compile the program that runs it, and no "
         "javac of one is in JAVA_HOME or PATH: install one, like the package openjdk-17-jdk-headless.",

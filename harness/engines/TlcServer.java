@@ -1,5 +1,6 @@
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Array;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.jar.JarFile;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -27,8 +29,9 @@ import javax.management.ObjectName;
  * Runs TLC many times in one JVM. TLC keeps much in static fields: before the first run all that they reach is
  * remembered, and each run begins with that again.
  *
- * <p>A line of the standard input is a run: the folders of modules, and TLC's words, separated by tabs. What TLC prints is followed by a NUL, the exit code and the processor time. Where a thread of a
- * run does not end, nothing can be given back, and the program ends after the answer.
+ * <p>A line of the standard input is a run: the folders of modules, and TLC's words, separated by tabs. What TLC
+ * prints is followed by a NUL, the exit code and the processor time. Where a thread of a run does not end, nothing
+ * can be given back, and the program ends after the answer.
  */
 public final class TlcServer {
     /** They intern strings when they begin; in this order, which is that of a run. */
@@ -58,14 +61,29 @@ public final class TlcServer {
         ClassLoader loader = new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader());
         Memory memory = new Memory(classes(words[0], loader));
         TlcServer server = new TlcServer(loader);
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        LinkedBlockingQueue<String> runs = new LinkedBlockingQueue<>();
+        Thread reader = new Thread(() -> read(runs), "reader");
+        reader.setDaemon(true);
+        reader.start();
         boolean whole = true;
-        for (String line; whole && (line = lines.readLine()) != null; ) {
-            whole = server.run(line.split("\t"));
+        while (whole) {
+            whole = server.run(runs.take().split("\t"));
             if (whole) {
                 memory.restore();
                 forgetBeans();
             }
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Ends the program with its standard input, also in the middle of a run: then nobody waits for the answer. */
+    private static void read(LinkedBlockingQueue<String> runs) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line; (line = lines.readLine()) != null; ) {
+                runs.add(line);
+            }
+        } catch (IOException error) {
+            error.printStackTrace();
         }
         Runtime.getRuntime().halt(0);
     }

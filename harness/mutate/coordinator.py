@@ -98,7 +98,7 @@ OF_PACKAGE: Final = {
     "assignors": ("tests/assignors",),
     "classic": _CLASSIC,
     "classic/model": ("tests/classic/test_classic_model.py", *_CLASSIC),
-    "classic/records": (_RECORDS, *_CLASSIC),
+    **dict.fromkeys(("classic/records", "classic/response"), (_RECORDS, *_CLASSIC)),
     "classic/assignors": ("tests/classic/test_leaders.py", "tests/classic/test_classic_assignors.py"),
     "classic/embedded": ("tests/classic/test_leaders.py", "tests/classic/test_embedded_protocol.py"),
     "members/classic": ("tests/classic_member",),

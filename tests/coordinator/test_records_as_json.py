@@ -20,6 +20,7 @@ from coordinator.classic.records import (
     loaded,
     saved,
 )
+from coordinator.classic.response import join_response
 from coordinator.consumer.model import (
     AWAY,
     ClassicMetadata,
@@ -187,8 +188,12 @@ def test_a_record_of_a_classic_group_is_read_as_it_was_written(record: ClassicRe
 @given(classic_groups)
 @example(GroupMetadata("consumer", 3, None, "m", 9, (ONE,)))
 def test_a_loaded_classic_group_is_saved_as_it_was(value: GroupMetadata) -> None:
-    """Also a group whose log has members and no protocol."""
-    assert saved(loaded("g", value), value.state_ms) == ClassicRecord("g", value)
+    """Also a group whose log has members and no protocol. Its leader is told what the members sent."""
+    group = loaded("g", value)
+    assert saved(group, value.state_ms) == ClassicRecord("g", value)
+    shown = [] if value.leader is None else join_response(group, value.leader)["members"]
+    sent = [] if value.leader is None else [member.subscription for member in value.members]
+    assert [member["metadata"] for member in shown] == sent
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ OffersSpec == ClientInit /\ [][OffersNext]_clientVars
 
 \* H3: a list is invalid exactly if it breaks a rule.
 InvalidListsExactly ==
-  [][Does("Join") =>
+  [][step'.request.epoch = 0 =>
        (step'.response.error = "INVALID_REQUEST") = (clientStep'.offers \cap InvalidLists # {})]_clientVars
 
 \* The offers of one assignor in some members' lists.
@@ -70,14 +70,12 @@ OffersIn(name, members) ==
 \* assignors, and none of them in a version that the list has.  The place to
 \* which a process returns is not another member's.
 UnsupportedLists ==
-  Does("Join") /\ clientStep'.offers \cap InvalidLists = {} =>
+  step'.request.epoch = 0 /\ clientStep'.offers \cap InvalidLists = {} =>
     LET place == {m \in Members(group) : group.members[m].instance = "i1" /\ step'.request.instance # {}} IN
-    group.members[step'.member].epoch = NotInGroup
-      /\ (\A m \in place : group.members[m].epoch = Away) =>
-      (step'.response.error = "UNSUPPORTED_ASSIGNOR") =
-        \E list \in clientStep'.offers : \E i \in DOMAIN list :
-          LET others == OffersIn(list[i].name, Members(group) \ place) IN
-          others # {} /\ \A other \in others : list[i].max < other.min \/ other.max < list[i].min
+    (step'.response.error = "UNSUPPORTED_ASSIGNOR") =
+      \E list \in clientStep'.offers : \E i \in DOMAIN list :
+        LET others == OffersIn(list[i].name, Members(group) \ place) IN
+        others # {} /\ \A other \in others : list[i].max < other.min \/ other.max < list[i].min
 UnsupportedListsExactly == [][UnsupportedLists]_clientVars
 
 \* A1, A8: can a member run the assignor for all members?

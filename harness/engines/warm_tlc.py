@@ -73,7 +73,7 @@ class WarmTlc:
         fits = _fits(command, timeout) and set(self._needed) <= set(command)
         if ours and fits and self._alone.acquire(blocking=False):
             try:
-                ended = self._asked(command, name, log, folder, timeout, on_line)
+                ended = self._on_server(command, name, log, folder, timeout, on_line)
             finally:
                 self._alone.release()
         return ended or run_program(
@@ -112,7 +112,7 @@ class WarmTlc:
         self._starts = server is not None
         return server
 
-    def _asked(
+    def _on_server(
         self,
         command: Sequence[str],
         name: str,

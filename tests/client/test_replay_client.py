@@ -42,6 +42,10 @@ def _tries_nobody(computation: model.Computation, eligible: list[str]) -> model.
     return model.Computation(eligible[0]) if eligible else model.IDLE
 
 
+def _reads_any_version(members: select.Members, name: str) -> list[str]:
+    return sorted(members) if all(select.offer_of(one, name) for one in members.values()) else []
+
+
 def _judges_by_the_present(env: Any, group: Any, request: Any, now_ms: int) -> Any:
     base = prepare.base_of(prepare.chosen_group(group, request)) if group else None
     if base is not None and group.computation.base is not None:
@@ -55,7 +59,7 @@ BUGS: list[tuple[Any, str, Callable[..., Any]]] = [
     (select, "choose", _tries_nobody),
     (heartbeat, "should_compute", lambda step, member_id: False),
     (install, "check_assignment", lambda base, members: None),
-    (select, "covering", lambda members, name: sorted(members)),
+    (select, "covering", _reads_any_version),
     (heartbeat, "check_versions", lambda group, request, place_of: None),
     (metadata, "by_member", lambda step: False),
     (target, "_write_first", lambda step: None),

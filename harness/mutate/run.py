@@ -31,6 +31,7 @@ MODULES: Final = (
     "Offsets",
     "OpenGroup",
     "ClassicCoordinator",
+    "ClientAssignors",
 )
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")

@@ -84,6 +84,7 @@ CanRun(name) ==
   /\ \A m \in Members(group) : OffersIn(name, {m}) # {}
   /\ \E m \in Members(group) : \A one \in OffersIn(name, {m}), other \in OffersIn(name, Members(group)) :
        one.min <= other.min /\ other.max <= one.max
+
 \* Members that prefer another assignor to this one.
 \* @type: (Str) => Set(Str);
 PreferAnother(name) == {m \in Members(group) : computation.offers[m][1].name # name}
@@ -95,17 +96,17 @@ MostPreferred ==
   Does("PrepareAssignment") /\ Accepted /\ ~computation.prepared =>
     LET name == computation'.base.assignor
         other == IF name = "x" THEN "w" ELSE "x"
-        votes == Cardinality(PreferAnother(name))
-        others == Cardinality(PreferAnother(other))
+        against == Cardinality(PreferAnother(name))
+        othersAgainst == Cardinality(PreferAnother(other))
     IN /\ name \in {"x", "w"} /\ CanRun(name)
-       /\ CanRun(other) => votes < others \/ (votes = others /\ name = "w")
+       /\ CanRun(other) => against < othersAgainst \/ (against = othersAgainst /\ name = "w")
        /\ \A m \in Members(group) : computation'.base.members[m].offer \in OffersIn(name, {m})
        /\ \A own \in OffersIn(name, {computation.chosen}), one \in OffersIn(name, Members(group)) :
             own.min <= one.min /\ one.max <= own.max
 MostPreferredIsRun == [][MostPreferred]_clientVars
 
-\* A5: a member is chosen only where one can run an assignor for all; and always
-\* where, beside that, a target is due and no member is away.
+\* A5: a member is chosen only where some member can run an assignor for all;
+\* and always where, beside that, a target is due and no member is away.
 AMemberIsChosen ==
   LET runs == \E name \in {"x", "w"} : CanRun(name) IN
   /\ computation.chosen # None => runs

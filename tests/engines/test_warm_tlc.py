@@ -132,6 +132,14 @@ def test_forks_use_a_lent_server_one_after_another(walks: Walks) -> None:
     wait_until(lambda: not alive(int(servers[0])))
 
 
+def test_after_a_run_that_is_too_late_the_next_fork_has_another_server(walks: Walks) -> None:
+    program = [sys.executable, str(LENT), str(walks.folder), "late"]
+    ended = subprocess.run(program, capture_output=True, text=True, check=True)
+    first, second, third = ended.stdout.splitlines()
+    assert first.split()[1:] == [Failure.TIME_OUT.value] and not alive(int(first.split()[0]))
+    assert second == third != "elsewhere" and second != first.split()[0]
+
+
 @pytest.mark.parametrize("answer", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("fork_too", [False, True])
 def test_a_server_ends_with_its_maker_also_in_the_middle_of_a_run(

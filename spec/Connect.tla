@@ -68,7 +68,10 @@
 (*    outside the group.  [From a worker's metadata.]                      *)
 (* 12 A server side assignor is refused (UNSUPPORTED_ASSIGNOR), and so is  *)
 (*    a worker that joins with versions that do not overlap with those of  *)
-(*    any other worker, as in a consumer group (A8; draft 321).            *)
+(*    any other worker, as in a consumer group (A8; draft 321).  Versions  *)
+(*    are judged in each request that gives them: a worker that waits, or  *)
+(*    gives no other reason, stays, though the others have left that had   *)
+(*    versions in common with the worker's.                                *)
 (*                                                                         *)
 (* The draft's case studies are scenarios over these operators (W3), in    *)
 (* traces/golden/connect, with its misprints.                              *)
@@ -222,11 +225,16 @@ OverlapsNone(g, m) ==
   LET others == Members(g) \ {m} IN
   others # {} /\ \A n \in others : Versions[n][2] < Versions[m][1] \/ Versions[m][2] < Versions[n][1]
 
+\* A8, W2: a worker gives its versions when it joins, and with a reason.
+\* @type: ($group, Str, $request, Set(Int)) => Bool;
+GivesVersions(g, m, request, reason) == reason # {} \/ (request.epoch = 0 /\ ~Waits(g, m))
+
 \* Step 1 (E1): as in a consumer group.
-\* @type: ($group, Str -> Int, Str, $request) => $updated;
-UpdateMembership(g, topics, m, request) ==
+\* @type: ($group, Str -> Int, Str, $request, Set(Int)) => $updated;
+UpdateMembership(g, topics, m, request, reason) ==
   IF ConnectInvalid(request) THEN Updated(g, "INVALID_REQUEST", "invalid", FALSE)
-  ELSE IF request.epoch = 0 /\ OverlapsNone(g, m) THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
+  ELSE IF GivesVersions(g, m, request, reason) /\ OverlapsNone(g, m)
+  THEN Updated(g, "UNSUPPORTED_ASSIGNOR", "unsupported", FALSE)
   ELSE IF request.epoch = 0 /\ Waits(g, m) /\ ~Unsupported(request)
   THEN Heartbeat(g, topics, m, [request EXCEPT !.instance = {}])
   ELSE WithoutTarget(g, UpdateMember(g, topics, m, AsMember(request)), m)
@@ -244,7 +252,7 @@ WithReason(updated, w, m, reason) ==
 \* one request bump the group epoch once.
 \* @type: ($group, $work, Str -> Int, Str, $request, Set(Int)) => $updated;
 UpdateWorker(g, w, topics, m, request, reason) ==
-  LET updated == UpdateMembership(g, topics, m, request) IN
+  LET updated == UpdateMembership(g, topics, m, request, reason) IN
   IF WithReason(updated, w, m, reason) /\ updated.group.epoch = g.epoch
   THEN [updated EXCEPT !.group = BumpGroupEpoch(updated.group)]
   ELSE updated

@@ -95,19 +95,19 @@ ToldToCompute(h, v, s, c) ==
     c.compute = (h.epoch > h.assignmentEpoch /\ v.chosen = s.member)
 
 \* W4: the errors, stated without the rules' own operators.
-\* @type: ($group, $group, $work, $work, $step) => Bool;
-WorkerErrorsExactly(g, h, w, v, s) ==
+\* @type: ($group, $group, $work, $work, $step, $call) => Bool;
+WorkerErrorsExactly(g, h, w, v, s, c) ==
   LET error == s.response.error
+      others == Members(g) \ {s.member}
+      givesVersions == s.action \in {"Join", "Rejoin"} \/ c.reason # {}
       computes == s.action \in {"PrepareAssignment", "InstallAssignment"}
   IN /\ error # "NONE" /\ error # "" /\ error # "FENCED_MEMBER_EPOCH" => h = g /\ v = w
      /\ error = "FENCED_MEMBER_EPOCH" => ~computes /\ s.member \notin Members(h)
      /\ error = "UNKNOWN_MEMBER_ID" =>
           s.member \notin Members(g) \/ (computes /\ (s.member # w.chosen \/ g.epoch = g.assignmentEpoch))
      /\ error = "UNSUPPORTED_ASSIGNOR" /\ s.request.assignor = {} =>
-          /\ s.request.epoch = 0
-          /\ Members(g) \ {s.member} # {} /\ \A n \in Members(g) \ {s.member} : ~KnowOneVersion(s.member, n)
-     /\ s.action = "Join" /\ error = "NONE" /\ Members(g) \ {s.member} # {} =>
-          \E n \in Members(g) \ {s.member} : KnowOneVersion(s.member, n)
+          givesVersions /\ others # {} /\ \A n \in others : ~KnowOneVersion(s.member, n)
+     /\ error = "NONE" /\ givesVersions /\ others # {} => \E n \in others : KnowOneVersion(s.member, n)
      /\ error = "STALE_MEMBER_EPOCH" => computes /\ s.request.epoch # g.members[s.member].epoch
      /\ error = "INVALID_ASSIGNMENT" => s.action = "InstallAssignment" /\ s.member = w.chosen
 

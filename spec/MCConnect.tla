@@ -27,6 +27,8 @@ MCInitialTopics == {[t \in OneConnector |-> Cardinality(Partitions)]}
 AnyTopics == {[t \in OneConnector |-> n] : n \in 0..Cardinality(Partitions)}
 MCRequestEpochs == 1..MaxEpoch
 MCCallEpochs == -1..MaxEpoch
+\* @type: Set(Int);
+NoEpochs == {}
 MCInstallEpochs == 1..MaxEpoch
 \* @type: Set(Str);
 NoStrings == {}
@@ -79,7 +81,7 @@ Undisturbed ==
   [][WorkersUndisturbed(group, group', work, step') /\ OthersUntouched(group, group', step')]_vars
 ReleaseNeedsAcknowledgement == [][ReleasedOnlyByAcknowledgement(group, group', step')]_vars
 AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_vars
-ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step')]_vars
+ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step', call')]_vars
 FailOverLosesNothing ==
   [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars

@@ -58,5 +58,5 @@ LostStepSafe ==
   /\ InstalledExactly(group, group', work, work', step', call')
   /\ LostWorkIsKept(group, group', work, work')
   /\ PreparedExactly(group, work, step', call')
-  /\ WorkerErrorsExactly(group, group', work, work', step')
+  /\ WorkerErrorsExactly(group, group', work, work', step', call')
 =============================================================================

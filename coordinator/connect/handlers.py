@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from coordinator.computing.offers import check_versions
 from coordinator.connect.model import (
     Prepared,
     Work,
@@ -64,6 +65,7 @@ def connect_group_heartbeat(
     member = None if group is None else group.members.get(request.member_id)
     instance_id, request = request.instance_id, request._replace(instance_id=None)
     if group is not None and member is not None and request.member_epoch == member.epoch == JOIN_EPOCH:
+        check_versions(group, request, None)
         result = heartbeat.heartbeat(env, group, member, request._replace(regex=None), now_ms)
     else:
         result = heartbeat.consumer_group_heartbeat(env, group, request, now_ms)

@@ -33,6 +33,16 @@ class Workers:
         more: Json = {"connectorsAndTasks": [], "clientAssignors": given}
         return self.coordinator.request("ConnectGroupHeartbeat", 0, {}, {**body, **more})
 
+    def wait(self, worker: str) -> Json:
+        """ConnectGroupHeartbeat at member epoch 0 of a worker that has joined: nothing has changed."""
+        body = {"groupId": "g", "memberId": worker, "memberEpoch": 0, "rebalanceTimeoutMs": -1}
+        return self.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)
+
+    def leave(self, worker: str) -> Json:
+        """ConnectGroupHeartbeat at member epoch -1."""
+        body = {"groupId": "g", "memberId": worker, "memberEpoch": -1}
+        return self.coordinator.request("ConnectGroupHeartbeat", 0, {}, body)
+
     @property
     def chosen(self) -> str:
         """The member that computes the target."""
@@ -56,6 +66,19 @@ def test_a_worker_may_come_back_with_other_versions_if_it_is_alone() -> None:
     workers = Workers()
     workers.join("w1", ("x", 3, 4))
     assert workers.join("w1", ("x", 1, 2))["errorCode"] == 0
+
+
+def test_versions_are_judged_where_a_waiting_worker_gives_them() -> None:
+    """The versions of w1 and of w2 overlap only with those of w3, and w3 leaves: w1, which waits, stays as
+    long as it gives no versions."""
+    workers = Workers()
+    for worker, least, most in (("w3", 2, 5), ("w1", 4, 4), ("w2", 1, 3)):
+        assert workers.join(worker, ("x", least, most))["errorCode"] == 0
+    workers.leave("w3")
+    assert workers.wait("w1")["errorCode"] == 0
+    refused = workers.join("w1", ("x", 4, 4))
+    assert refused["errorCode"] == UNSUPPORTED_ASSIGNOR
+    assert workers.join("w1", ("x", 3, 4))["errorCode"] == 0
 
 
 def test_other_assignors_are_not_compared() -> None:

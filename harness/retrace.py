@@ -1,9 +1,9 @@
 """Counterexamples with the steps that their model did not record.
 
-A model with the constant `TrackSteps = FALSE` keeps its variable `step` at its initial value, so that a
-liveness check has fewer states. Its counterexample names no step, and cannot be replayed from the states
-alone. The model's own next-state relation, with `TrackSteps = TRUE`, follows the same states again and names
-each step.
+A model with the constant `TrackSteps = FALSE` keeps its variable `step`, and others that only record, at
+their initial values, so that a liveness check has fewer states. Its counterexample names no step, and
+cannot be replayed from the states alone. The model's own next-state relation, with `TrackSteps = TRUE`,
+follows the same states again and names each step.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from harness.engines.tlc import run_tlc
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.itf import Trace
 from harness.kinds.literals import tla_value
-from harness.modules import config_beside
+from harness.modules import config_beside, dependencies
 from harness.transitions import behaviour
 from harness.values import State
 
 MODULE: Final = "Retraced"
 _STEP: Final = "step"
+_RECORDED: Final = re.compile(r"\b(\w+)'\s*=\s*IF TrackSteps\b")
+"""A variable that the specification records only where steps are tracked."""
 _UNTRACKED: Final = re.compile(r"\bTrackSteps\s*=\s*FALSE\b")
 _BEHAVIOUR: Final = ("SPECIFICATION", "INIT", "NEXT", "VIEW", "SYMMETRY", *CHECKS, *UNKNOWN_TO_TLC)
 
@@ -81,7 +83,10 @@ def _module(model: Model, config: Config, trace: Trace) -> str:
     """A module over the model whose only behaviour has the trace's states; `retraced` counts them."""
     init, following = behaviour(model, config)
     variables = list(trace.variables)
-    compared = [name for name in variables if name != _STEP]
+    recorded = {
+        name for path in dependencies(model.module) for name in _RECORDED.findall(path.read_text("utf-8"))
+    }
+    compared = [name for name in variables if name not in recorded]
     given = ",\n".join(f"  {_record(state, compared)}" for state in trace.states)
     same = [f"/\\ {name}{{0}} = RetracedStates[retraced{{0}}].{name}" for name in compared]
     first, then = ("\n".join(f"  {line.format(prime)}" for line in same) for prime in ("", "'"))

@@ -218,7 +218,7 @@ Abandon(m) ==
 
 \* W2: scheduled.rebalance.max.delay.ms is over.  Unless another worker has
 \* computed since, the worker asks for a rebalance with another reason.
-DelayEnds(m) ==
+DelayRunsOut(m) ==
   /\ clients[m].up /\ assignors[m].delay = "running"
   /\ LET valid == assignors[m].since = group.assignmentEpoch IN
      /\ assignors' = [assignors EXCEPT ![m].delay = "over",
@@ -226,6 +226,11 @@ DelayEnds(m) ==
      /\ waits' = [r \in Partitions |-> IF valid THEN NotWaiting ELSE waits[r]]
   /\ ClientStep("DelayEnds", m, [clients[m] EXCEPT !.report = TRUE])
   /\ UNCHANGED <<group, work, topics, responses, late, zombies, budget, call>>
+
+\* Not while an answer is on the way, as in ChangeSubscription: that answer must
+\* not count as an answer to the new reason.  MCConnectHasty shows what happens
+\* where it counts.
+DelayEnds(m) == responses[m] = {} /\ DelayRunsOut(m)
 
 (***************************************************************************)
 (* The workers and the network                                             *)
@@ -264,17 +269,27 @@ ConnectSpec == ConnectInit /\ [][ConnectNext]_connectVars
 
 \* R8: messages get through, revocations and delays end, workers that are told
 \* to compute do so, and the session of a worker that has gone expires.
-\* Fairness of nothing else is assumed.
-WorkerRecovers(m) ==
-  /\ WF_connectState(SendWorkerRequest(m))
-  /\ WF_connectState(AsMemberOfAGroup(ReceiveResponse(m)))
-  /\ WF_connectState(AsMemberOfAGroup(FinishRevocation(m)))
-  /\ WF_connectState(Prepare(m))
-  /\ WF_connectState(InstallComputed(m))
-  /\ WF_connectState(DelayEnds(m))
-  /\ WF_connectState(~clients[m].up /\ WorkerSessionTimeout(m))
+\* Fairness of nothing else is assumed.  Each line is weak fairness: a step is
+\* taken again and again, or what enables the step is false again and again.
+\* The last line is strong fairness, since no delay ends while an answer is on
+\* the way.  The operators before WorkerRecovers say when each step is enabled:
+\* with WF_connectState, TLC takes forty times as long.  MCConnectFair compares
+\* them with ENABLED.
+MaySend(m) == clients[m].up /\ responses[m] = {}
+MustRevoke(m) == clients[m].up /\ ~(clients[m].owned \subseteq clients[m].told)
+MayPrepare(m) == clients[m].up /\ assignors[m].told /\ assignors[m].plan = {}
+MayInstall(m) == clients[m].up /\ assignors[m].plan # {}
+MayExpire(m) == ~clients[m].up /\ SessionTimerArmed(group, m)
+MayEndDelay(m) == MaySend(m) /\ assignors[m].delay = "running"
 
-ConnectFairSpec == ConnectSpec /\ \A m \in MemberIds : WorkerRecovers(m)
+WorkerRecovers(m) ==
+  /\ []<>~MaySend(m) \/ []<><<SendWorkerRequest(m)>>_connectState
+  /\ []<>(responses[m] = {}) \/ []<><<AsMemberOfAGroup(ReceiveResponse(m))>>_connectState
+  /\ []<>~MustRevoke(m) \/ []<><<AsMemberOfAGroup(FinishRevocation(m))>>_connectState
+  /\ []<>~MayPrepare(m) \/ []<><<Prepare(m)>>_connectState
+  /\ []<>~MayInstall(m) \/ []<><<InstallComputed(m)>>_connectState
+  /\ []<>~MayExpire(m) \/ []<><<~clients[m].up /\ WorkerSessionTimeout(m)>>_connectState
+  /\ <>[]~MayEndDelay(m) \/ []<><<DelayEnds(m)>>_connectState
 
 (***************************************************************************)
 (* Properties of the workers' view; NoDoubleOwnership and OwnedIsHeld (R7) *)

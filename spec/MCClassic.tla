@@ -58,6 +58,13 @@ AllAnswered == [][EveryRequestIsAnswered(group, group', step')]_vars
 JoinsAreKept == [][JoinIsKept(group', step')]_vars
 ErrorsAreExact == [][ClassicErrorsExactly(group, group', step')]_vars
 CommitsFenced == [][CommitsAreFenced(group, step')]_vars
+\* O1: an accepted commit is stored, and nothing else but the group's end
+\* changes an offset.
+CommitsAreStored ==
+  [][\A p \in Partitions :
+       offsets'[p] = IF step'.action = "OffsetCommit" /\ step'.response.error = "NONE" /\ p \in step'.partition
+                     THEN step'.offset
+                     ELSE IF step'.action = "DeleteGroup" THEN -1 ELSE offsets[p]]_vars
 CommitsOfNobody == [][NobodyCommits(group, step')]_vars
 AnsweredOnce == [][OneAnswerForEachRequest(group, group', step')]_vars
 SkipsExactly == [][SkipsAssignmentExactly(group', step')]_vars

@@ -22,13 +22,31 @@ MCView == connectState
 
 \* For liveness: both are there, and nothing is disturbed but that a worker dies,
 \* perhaps to come back.
-LossNext ==
-  \/ \E m \in MemberIds :
-       \/ SendWorkerRequest(m) \/ Prepare(m) \/ InstallComputed(m) \/ DelayEnds(m) \/ CrashWorker(m)
-       \/ (~clients[m].up /\ WorkerSessionTimeout(m))
-       \/ AsMemberOfAGroup(ReceiveResponse(m) \/ FinishRevocation(m) \/ Start(m))
+LossStep(m) ==
+  \/ SendWorkerRequest(m) \/ Prepare(m) \/ InstallComputed(m) \/ DelayEnds(m) \/ CrashWorker(m)
+  \/ (~clients[m].up /\ WorkerSessionTimeout(m))
+  \/ AsMemberOfAGroup(ReceiveResponse(m) \/ FinishRevocation(m) \/ Start(m))
 LossInit == ConnectInit /\ \A m \in MemberIds : clients[m].up
-LossSpec == LossInit /\ [][LossNext]_connectVars /\ \A m \in MemberIds : WorkerRecovers(m)
+LossSpec ==
+  LossInit /\ [][\E m \in MemberIds : LossStep(m)]_connectVars /\ \A m \in MemberIds : WorkerRecovers(m)
+
+\* A worker whose delay may end while an answer is on the way.
+HastySpec ==
+  /\ LossInit /\ [][\E m \in MemberIds : LossStep(m) \/ DelayRunsOut(m)]_connectVars
+  /\ \A m \in MemberIds : WorkerRecovers(m)
+
+\* Where WorkerRecovers writes out what enables a step, the step is enabled, and
+\* nowhere else.
+LossOnlySpec == LossInit /\ [][\E m \in MemberIds : LossStep(m)]_connectVars
+EnabledAsWritten ==
+  \A m \in MemberIds :
+    /\ MaySend(m) = ENABLED SendWorkerRequest(m)
+    /\ (responses[m] # {}) = ENABLED AsMemberOfAGroup(ReceiveResponse(m))
+    /\ MustRevoke(m) = ENABLED AsMemberOfAGroup(FinishRevocation(m))
+    /\ MayPrepare(m) = ENABLED Prepare(m)
+    /\ MayInstall(m) = ENABLED InstallComputed(m)
+    /\ MayExpire(m) = ENABLED (~clients[m].up /\ WorkerSessionTimeout(m))
+    /\ MayEndDelay(m) = ENABLED DelayEnds(m)
 
 \* Invariants.
 TypeOK == GroupTypeOK(group) /\ WorkOK(group, work) /\ budget \in 0..Budget

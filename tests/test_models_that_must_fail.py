@@ -90,9 +90,10 @@ REFUSED = {
 
 def test_every_assumption_has_a_model_without_it() -> None:
     """R7's exemption, R9, new member ids on Kafka (R9), groups deleted late (E5), reports that wait for a
-    revocation (H7), R8's fairness, the rebalance time-out (R4), answers that arrive and a coordinator that
-    does not fail (R5), the literal reading of R1, the ids that tell static members apart (S2), the partitions
-    that members may still own as their group is converted (M1), and the order of its batches (P4)."""
+    revocation (H7), a worker's reasons that are sent until they are answered (W2), R8's fairness, the
+    rebalance time-out (R4), answers that arrive and a coordinator that does not fail (R5), the literal
+    reading of R1, the ids that tell static members apart (S2), the partitions that members may still own
+    as their group is converted (M1), and the order of its batches (P4)."""
     for name, broken in {
         "MCNoExemption": "NoDoubleOwnershipEver",
         "MCNoR9": "NoDoubleOwnership",
@@ -103,6 +104,7 @@ def test_every_assumption_has_a_model_without_it() -> None:
         "MCKafka42OldIds": "NoDoubleOwnership",
         "MCLiveUnfair": "EventuallyConverged",
         "MCHangsForEver": "EventuallyConverged",
+        "MCConnectHasty": "EventuallyAllWorkRuns",
         "MCToldLost": "NeverBothTold",
         "MCToldFailOver": "NeverBothTold",
         "MCLiteral": "NeverBoth",

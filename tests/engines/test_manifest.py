@@ -134,3 +134,9 @@ def test_a_slow_model_with_few_states_has_a_reason() -> None:
         few = (record["facts"].get("distinct_states") or 0) < 10_000
         slow = entry.engine == "tlc" and few and (record.get("processor") or 0) >= 10
         assert bool(entry.slow) == slow, f"{entry.name}: {record.get('processor')} s, {entry.slow!r}"
+
+
+def test_each_configuration_belongs_to_a_model() -> None:
+    """A configuration without an entry is a model that nothing checks."""
+    of_models = {entry.config for entry in read_manifest(SPEC / "manifest.json").entries}
+    assert set(SPEC.glob("*.cfg")) == of_models - {None}

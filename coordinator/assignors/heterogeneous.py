@@ -28,7 +28,7 @@ def assign_heterogeneous(
     possible, so that neither a move nor a chain of moves makes them more even. No other assignment with that
     sum keeps more partitions in place.
     """
-    problem = _Problem(members, partitions)
+    problem = Problem(members, partitions)
     if not problem.is_complete() or problem.flow.has_improving_move():
         problem.place_free()
         while problem.flow.improve():
@@ -36,7 +36,7 @@ def assign_heterogeneous(
     return problem.assignment()
 
 
-class _Problem:
+class Problem:
     """The sets of topics, what each member can keep of them, and the flow between them."""
 
     def __init__(self, members: Mapping[str, MemberSubscription], partitions: Mapping[str, int]) -> None:

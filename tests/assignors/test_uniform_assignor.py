@@ -15,7 +15,8 @@ from assignor_specs import (
 )
 from hypothesis import given, settings
 
-from coordinator.assignors import AssignmentSpec, GroupAssignment, UniformAssignor
+from coordinator.assignors import AssignmentSpec, GroupAssignment, MemberSubscription, UniformAssignor
+from coordinator.assignors.heterogeneous import Problem
 
 UNIFORM = UniformAssignor()
 
@@ -209,3 +210,12 @@ def test_a_member_without_topics_gets_nothing() -> None:
     spec = spec_of({"a": {"foo"}, "b": set(), "c": {"gone"}}, {"foo": 3})
     everything = frozenset({("foo", 0), ("foo", 1), ("foo", 2)})
     assert UNIFORM.assign(spec) == {"a": everything, "b": frozenset(), "c": frozenset()}
+
+
+def test_scarce_topics_are_placed_first() -> None:
+    """Were the topic of both members placed first, m1 would get both partitions, and one would move again."""
+    topics = {"m1": frozenset({"a", "b"}), "m2": frozenset({"a"})}
+    members = {member_id: MemberSubscription(those, frozenset()) for member_id, those in topics.items()}
+    problem = Problem(members, {"a": 1, "b": 1})
+    problem.place_free()
+    assert not problem.flow.improve()

@@ -84,5 +84,8 @@ AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_va
 ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step', call')]_vars
 FailOverLosesNothing ==
   [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
+\* W1: work that another worker still has is not in an assignment (10 in
+\* Connect.tla).
+NoPendingWork == [][\A one \in step'.response.assignment : one.pending = {}]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars
 =============================================================================

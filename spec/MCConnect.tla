@@ -84,6 +84,19 @@ AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_va
 ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step', call')]_vars
 FailOverLosesNothing ==
   [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
+\* W1: the assignor gets each worker with the worker's epoch, reason and part of
+\* the target, and those that have gone without a reason.
+PreparesEachWorker ==
+  [][step'.action = "PrepareAssignment" /\ step'.response.error = "NONE" =>
+       \A one \in call'.workers :
+         IF one.epoch = NotInGroup THEN one.reason = 0
+         ELSE /\ one.epoch = group.members[one.worker].epoch
+              /\ one.reason = work.reasons[one.worker]
+              /\ one.resources = {r \in Partitions : group.target[r] = one.worker}]_vars
+\* W4: a call needs a member id and an epoch that a member may have.
+InvalidCalls ==
+  [][step'.action \in {"PrepareAssignment", "InstallAssignment"} =>
+       (step'.response.error = "INVALID_REQUEST") = (step'.request.member = None \/ step'.request.epoch < 0)]_vars
 \* W1: work that another worker still has is not in an assignment (10 in
 \* Connect.tla).
 NoPendingWork == [][\A one \in step'.response.assignment : one.pending = {}]_vars

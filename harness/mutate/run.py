@@ -32,6 +32,7 @@ MODULES: Final = (
     "OpenGroup",
     "ClassicCoordinator",
     "ClientAssignors",
+    "OpenClassic",
 )
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")

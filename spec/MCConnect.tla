@@ -15,9 +15,10 @@ TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
 ThreeWorkers == {"w1", "w2", "w3"}
 ThreeInOrder == [m \in ThreeWorkers |-> IF m = "w1" THEN 1 ELSE IF m = "w2" THEN 2 ELSE 3]
-\* w1 and w2 have none in common, w3 reads w1's, and of w2 and w3 neither reads all.
+\* w1 and w2 have none in common, w3 reads w1's, and w2 and w3 have only version 3
+\* in common, so that neither reads all of the other's.
 \* @type: Str -> <<Int, Int>>;
-SomeVersions == [m \in ThreeWorkers |-> IF m = "w1" THEN <<4, 4>> ELSE IF m = "w2" THEN <<1, 3>> ELSE <<2, 5>>]
+SomeVersions == [m \in ThreeWorkers |-> IF m = "w1" THEN <<4, 4>> ELSE IF m = "w2" THEN <<1, 3>> ELSE <<3, 5>>]
 \* @type: Str -> <<Int, Int>>;
 SameVersions == [m \in TwoWorkers |-> <<0, 2>>]
 OneConnector == {"A"}
@@ -29,6 +30,7 @@ MCRequestEpochs == 1..MaxEpoch
 MCCallEpochs == -1..MaxEpoch
 \* @type: Set(Int);
 NoEpochs == {}
+OnlyZero == {0}
 MCInstallEpochs == 1..MaxEpoch
 \* @type: Set(Str);
 NoStrings == {}
@@ -54,6 +56,8 @@ MCOddRequests ==
    [NoRequest EXCEPT !.member = "w1", !.instance = {None}],
    [NoRequest EXCEPT !.epoch = 1],
    [NoRequest EXCEPT !.member = "w1", !.assignor = {"range"}]}
+
+EmptyName == {[NoRequest EXCEPT !.member = "w1", !.owned = {{}}, !.assignor = {""}]}
 
 BoundedNext == Next /\ group'.epoch <= MaxEpoch
 BoundedSpec == Init /\ [][BoundedNext]_vars
@@ -84,6 +88,8 @@ AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_va
 ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step', call')]_vars
 FailOverLosesNothing ==
   [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
+\* W4: an empty name of an assignor is invalid, whatever else is wrong.
+EmptyNameIsInvalid == [][step'.request.assignor = {""} => step'.response.error = "INVALID_REQUEST"]_vars
 \* W1: the assignor gets each worker with the worker's epoch, reason and part of
 \* the target, and those that have gone without a reason.
 PreparesEachWorker ==

@@ -33,6 +33,7 @@ MODULES: Final = (
     "ClassicCoordinator",
     "ClientAssignors",
     "OpenClassic",
+    "Connect",
 )
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")

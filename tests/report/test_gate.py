@@ -351,7 +351,7 @@ def test_kinds_of_groups_that_a_target_does_not_have_are_counted_and_left_out(he
     assert done == {*TRACE_FOLDERS} - {"classic", "cooperative", "connect", "migration"}
     assert (
         steps["connect"]["message"]
-        == "skipped, needs ConnectGroupHeartbeat: 198 steps at the end of 51 traces"
+        == "skipped, needs ConnectGroupHeartbeat: 210 steps at the end of 53 traces"
     )
     assert any(line.startswith("replay classic: skipped, needs JoinGroup: ") for line in data["left_out"])
 

@@ -20,7 +20,7 @@ from harness.values import State, Value
 Versions = frozendict[str, tuple[int, int]]
 VERSIONS: Final[Mapping[str, Versions]] = {
     "SameVersions": frozendict(),
-    "SomeVersions": frozendict({"w1": (4, 4), "w2": (1, 3), "w3": (2, 5)}),
+    "SomeVersions": frozendict({"w1": (4, 4), "w2": (1, 3), "w3": (3, 5)}),
 }
 """The Versions of models by the name of their definition: of each worker, or of all workers."""
 EVERYBODYS: Final = (0, 2)

@@ -273,7 +273,7 @@ ConnectSpec == ConnectInit /\ [][ConnectNext]_connectVars
 \* taken again and again, or what enables the step is false again and again.
 \* The last line is strong fairness, since no delay ends while an answer is on
 \* the way.  The operators before WorkerRecovers say when each step is enabled:
-\* with WF_connectState, TLC takes forty times as long.  MCConnectFair compares
+\* with WF_connectState, TLC takes many times as long.  MCConnectFair compares
 \* them with ENABLED.
 MaySend(m) == clients[m].up /\ responses[m] = {}
 MustRevoke(m) == clients[m].up /\ ~(clients[m].owned \subseteq clients[m].told)

@@ -15,6 +15,9 @@ TwoWorkers == {"w1", "w2"}
 InOrder == [m \in TwoWorkers |-> IF m = "w1" THEN 1 ELSE 2]
 ThreeWorkers == {"w1", "w2", "w3"}
 ThreeInOrder == [m \in ThreeWorkers |-> IF m = "w1" THEN 1 ELSE IF m = "w2" THEN 2 ELSE 3]
+\* An order that is not that of TLC, which takes the first string where a CHOOSE
+\* leaves several.
+ThreeFromTheLast == [m \in ThreeWorkers |-> 4 - ThreeInOrder[m]]
 \* w1 and w2 have none in common, w3 reads w1's, and w2 and w3 have only version 3
 \* in common, so that neither reads all of the other's.
 \* @type: Str -> <<Int, Int>>;
@@ -27,6 +30,7 @@ ConnectorAndTask == {<<"A", 0>>, <<"A", 1>>}
 MCInitialTopics == {[t \in OneConnector |-> Cardinality(Partitions)]}
 AnyTopics == {[t \in OneConnector |-> n] : n \in 0..Cardinality(Partitions)}
 MCRequestEpochs == 1..MaxEpoch
+AlsoAway == MCRequestEpochs \cup {Away}
 MCCallEpochs == -1..MaxEpoch
 \* @type: Set(Int);
 NoEpochs == {}
@@ -88,8 +92,21 @@ AdvanceNeedsRevocation == [][AdvancesWithoutRevocation(group, group', step')]_va
 ErrorsAreExact == [][WorkerErrorsExactly(group, group', work, work', step', call')]_vars
 FailOverLosesNothing ==
   [][FailOverKeeps(group, group', step') /\ (step'.action = "FailOver" => work'.lost = work.lost)]_vars
-\* W4: an empty name of an assignor is invalid, whatever else is wrong.
-EmptyNameIsInvalid == [][step'.request.assignor = {""} => step'.response.error = "INVALID_REQUEST"]_vars
+\* W4: an empty name of an assignor is invalid, and so is an epoch below -1,
+\* whatever else is wrong.
+InvalidFirst ==
+  [][step'.request.assignor = {""} \/ step'.request.epoch < -1 => step'.response.error = "INVALID_REQUEST"]_vars
+\* W1: the first by id of the workers that may compute is chosen; after a worker
+\* that was too late the next by id, and after the last worker the first.
+ChosenInTurn ==
+  [][LET all == {m \in Members(group') : \A n \in Members(group') : Versions[m][1] <= Versions[n][1]
+                                                                      /\ Versions[n][2] <= Versions[m][2]}
+         may == IF all = {} THEN Members(group') ELSE all
+         late == step'.action = "AssignmentTimeout"
+         later == {m \in may : late /\ MemberRank[m] > MemberRank[work.chosen]}
+         from == IF later = {} THEN may ELSE later
+     IN work'.chosen \notin {work.chosen, None} =>
+          work'.chosen \in from /\ \A m \in from : MemberRank[work'.chosen] <= MemberRank[m]]_vars
 \* W1: the assignor gets each worker with the worker's epoch, reason and part of
 \* the target, and those that have gone without a reason.
 PreparesEachWorker ==

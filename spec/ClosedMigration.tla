@@ -121,8 +121,10 @@ CoordinatorStep(next, asked, answers) ==
              ELSE \E target \in Targets : LegalTarget(refreshed, target) /\ Open(target)
         ELSE mixed' = next /\ replies' = refused
 
-\* @type: (Str, Set($reply)) => Str -> Set($reply);
-Answering(m, answer) == [replies EXCEPT ![m] = answer]
+\* The answer to a request; `from` has the living process that waits for it, or
+\* no process if the request came late.
+\* @type: (Set(Str), Set($reply)) => Str -> Set($reply);
+Answering(from, answer) == [m \in MemberIds |-> IF m \in from THEN answer ELSE replies[m]]
 
 \* M1: a member goes: it left, was fenced or its session ended.
 \* @type: (Str, Set(Str), Str -> Set($reply)) => Bool;
@@ -151,32 +153,40 @@ JoinRequestOf(m) ==
                     !.subscription = {{TopicName[t] : t \in Topics}}]
 
 \* C1, M2.  A member id that a classic group does not know must begin anew.
+\* @type: ($request, Set(Str)) => Bool;
+HandleJoin(request, from) ==
+  LET m == request.member
+      asked == IF request.epoch = NoGeneration THEN from ELSE {}
+      known == m \in Members(mixed.group)
+  IN IF mixed.kind = "consumer" /\ Members(mixed.group) # {}
+     THEN \E updated \in {UpdateJoining(mixed, ClusterTopics, m, request)} :
+          LET Install(installed) ==
+                \E t \in {Joined(mixed, m, request, updated, installed)} :
+                  CoordinatorStep(t.mixed, asked, Answering(from, {t.reply}))
+          IN UpdateTarget(updated.group, updated.error = "NONE", Install)
+     ELSE IF ~known /\ request.epoch # NoGeneration
+     THEN CoordinatorStep(mixed, {}, Answering(from, {Refusal("JoinGroup", "UNKNOWN_MEMBER_ID")}))
+     ELSE \E classic \in {IF mixed.kind = "classic" THEN mixed ELSE ConvertBack(mixed)} :
+            CoordinatorStep(BehindBarrier(classic, m, UNION request.subscription, UNION request.owned),
+                            asked, replies)
+
 SendJoin(m) ==
   /\ RunsClassic(m) /\ processes[m].stage = "rejoin" /\ replies[m] = {}
   /\ Staged(m, "waiting")
   /\ UNCHANGED budget
-  /\ LET request == JoinRequestOf(m)
-         asked == IF request.epoch = NoGeneration THEN {m} ELSE {}
-         known == m \in Members(mixed.group)
-     IN IF mixed.kind = "consumer" /\ Members(mixed.group) # {}
-        THEN \E updated \in {UpdateJoining(mixed, ClusterTopics, m, request)} :
-             LET Install(installed) ==
-                   \E t \in {Joined(mixed, m, request, updated, installed)} :
-                     CoordinatorStep(t.mixed, asked, Answering(m, {t.reply}))
-             IN UpdateTarget(updated.group, updated.error = "NONE", Install)
-        ELSE IF ~known /\ request.epoch # NoGeneration
-        THEN CoordinatorStep(mixed, {}, Answering(m, {Refusal("JoinGroup", "UNKNOWN_MEMBER_ID")}))
-        ELSE \E classic \in {IF mixed.kind = "classic" THEN mixed ELSE ConvertBack(mixed)} :
-               CoordinatorStep(BehindBarrier(classic, m, UNION request.subscription, processes[m].owned),
-                               asked, replies)
+  /\ HandleJoin(JoinRequestOf(m), {m})
 
 \* M2.
+\* @type: (Str, Int, Set(Str)) => Bool;
+HandleSync(m, generation, from) ==
+  LET t == Synced(mixed, m, generation)
+  IN CoordinatorStep(t.mixed, {}, Answering(from, {t.reply}))
+
 SendSync(m) ==
   /\ RunsClassic(m) /\ processes[m].stage = "sync" /\ replies[m] = {}
   /\ Staged(m, "syncing")
   /\ UNCHANGED budget
-  /\ LET t == Synced(mixed, m, processes[m].epoch)
-     IN CoordinatorStep(t.mixed, {}, Answering(m, {t.reply}))
+  /\ HandleSync(m, processes[m].epoch, {m})
 
 \* Reaction of a process of the classic protocol to an answer.
 \* @type: (Str, $process, $reply) => $process;
@@ -225,29 +235,33 @@ ReplyOf(response) ==
 
 \* A heartbeat to a consumer group, perhaps to a group that the same heartbeat
 \* converts from a classic one.
-\* @type: ($mixed, Str, $request, Set(Str)) => Bool;
-HandleHeartbeat(x, m, request, asked) ==
-  \E updated \in {UpdateMember(x.group, ClusterTopics, m, request)} :
-    LET Install(installed) ==
-          \E handled \in {Handle(x.group, m, request, updated, installed)} :
-            CoordinatorStep(AfterHeartbeat(x, m, handled.group, handled.step.response), asked,
-                            Answering(m, ReplyOf(handled.step.response)))
-    IN IF m \in Members(x.group) /\ m \notin Members(updated.group) /\ LeavesOnlyClassic(x, m)
-       THEN CoordinatorStep(ConvertBack(WithoutMember(x, m)), asked,
-                            Answering(m, {Refusal("Heartbeat", updated.error)}))
-       ELSE UpdateTarget(updated.group, TRUE, Install)
+\* @type: ($mixed, $request, Set(Str)) => Bool;
+HandleAsConsumer(x, request, from) ==
+  LET m == request.member
+      asked == IF request.epoch = 0 THEN from ELSE {}
+  IN \E updated \in {UpdateMember(x.group, ClusterTopics, m, request)} :
+       LET Install(installed) ==
+             \E handled \in {Handle(x.group, m, request, updated, installed)} :
+               CoordinatorStep(AfterHeartbeat(x, m, handled.group, handled.step.response), asked,
+                               Answering(from, ReplyOf(handled.step.response)))
+       IN IF m \in Members(x.group) /\ m \notin Members(updated.group) /\ LeavesOnlyClassic(x, m)
+          THEN CoordinatorStep(ConvertBack(WithoutMember(x, m)), asked,
+                               Answering(from, {Refusal("Heartbeat", updated.error)}))
+          ELSE UpdateTarget(updated.group, TRUE, Install)
 
 \* M1: a join converts a classic group.
+\* @type: ($request, Set(Str)) => Bool;
+HandleHeartbeat(request, from) ==
+  IF request.epoch = 0
+  THEN \E x \in {IF mixed.kind = "classic" THEN ConvertUp(mixed) ELSE mixed} : HandleAsConsumer(x, request, from)
+  ELSE IF mixed.kind = "classic" \/ mixed.phase[request.member] # ""
+  THEN CoordinatorStep(mixed, {}, Answering(from, {Refusal("Heartbeat", "UNKNOWN_MEMBER_ID")}))
+  ELSE HandleAsConsumer(mixed, request, from)
+
 SendHeartbeat(m) ==
   /\ processes[m].up /\ processes[m].protocol = "consumer" /\ replies[m] = {}
   /\ UNCHANGED <<processes, budget>>
-  /\ \E request \in {HeartbeatOf(m)} :
-       IF request.epoch = 0
-       THEN \E x \in {IF mixed.kind = "classic" THEN ConvertUp(mixed) ELSE mixed} :
-              HandleHeartbeat(x, m, request, {m})
-       ELSE IF mixed.kind = "classic" \/ mixed.phase[m] # ""
-       THEN CoordinatorStep(mixed, {}, Answering(m, {Refusal("Heartbeat", "UNKNOWN_MEMBER_ID")}))
-       ELSE HandleHeartbeat(mixed, m, request, {})
+  /\ HandleHeartbeat(HeartbeatOf(m), {m})
 
 \* @type: ($process, $reply) => $process;
 ConsumerReaction(process, reply) ==

@@ -112,7 +112,9 @@ class Chromium:
 
     def _message(self) -> dict[str, Any]:
         while b"\0" not in self._text:
-            assert select.select([self._read], [], [], _LIMIT_S)[0], f"Chromium is silent for {_LIMIT_S:.0f} s"
+            assert select.select([self._read], [], [], _LIMIT_S)[0], (
+                f"Chromium is silent for {_LIMIT_S:.0f} s"
+            )
             part = os.read(self._read, 1 << 20)
             assert part, f"Chromium has ended with {self._process.wait()}"
             self._text += part

@@ -129,10 +129,18 @@ def test_the_demonstration(tmp_path: Path) -> None:
     assert not is_printed(transcript[1].splitlines(), ended.stdout), ended.stdout
 
 
-def test_the_picture_of_the_tutorial_is_what_the_command_draws(tmp_path: Path) -> None:
-    words = ["graph", "--trace", "traces/golden/basic.itf.json", "--sequence", "--out", str(tmp_path)]
+@pytest.mark.parametrize(
+    ("picture", "trace"),
+    [
+        ("basic.svg", "golden/basic"),
+        ("kafka-migration-back.svg", "kafka/kafka-4.2/MCKafka42MigrationBack"),
+    ],
+)
+def test_the_picture_of_a_trace_is_what_the_command_draws(picture: str, trace: str, tmp_path: Path) -> None:
+    words = ["graph", "--trace", f"traces/{trace}.itf.json", "--sequence", "--out", str(tmp_path)]
     subprocess.run([sys.executable, "-m", "harness", *words], cwd=ROOT, check=True, capture_output=True)
-    assert (ROOT / "docs/pictures/basic.svg").read_text() == (tmp_path / "basic-sequence.svg").read_text()
+    drawn = tmp_path / f"{Path(trace).name}-sequence.svg"
+    assert (ROOT / "docs/pictures" / picture).read_text() == drawn.read_text()
 
 
 def test_the_page_of_dialects_is_what_the_command_prints() -> None:

@@ -110,7 +110,7 @@ class GroupEvents:
             member = step.action not in _AT_COORDINATOR and step.member
             yield Note(index, member or COORDINATOR, text)
         if self._closed:
-            yield from self._owned(index)
+            yield from owned_by(self._raw, index, "clients")
 
     def _request(self, index: int, step: SpecStep) -> Iterator[Event]:
         member = step.member or NOBODY
@@ -219,30 +219,28 @@ class GroupEvents:
                 assert isinstance(one, Mapping)
                 self._late[member, _raw_key(name, one)] = index
 
-    def _owned(self, index: int) -> Iterator[Event]:
-        """The partitions that processes own, where they change; partitions with two owners, and owners that
-        were removed."""
-        clients = {name: self._client_of(index, name) for name in as_function(self._raw[index]["clients"])}
-        zombies = _names(self._raw[index].get("zombies")) - _names(self._raw[index - 1].get("zombies"))
-        for name in sorted(clients):
-            before = self._client_of(index - 1, name)
-            others = [
-                other
-                for other in sorted(clients)
-                if other != name and clients[other]["owned"] & clients[name]["owned"]
-            ]
-            if clients[name]["owned"] - before["owned"]:
-                owned = clients[name]["owned"]
-                also = [
-                    f"; {other} owns {partitions(clients[other]['owned'] & owned)}, too" for other in others
-                ]
-                yield Note(index, name, f"owns {partitions(owned)}{''.join(also)}", bool(others))
-            if name in zombies:
-                yield Note(index, name, "removed, and does not know")
-
     def _client_of(self, index: int, member: str) -> Mapping[str, Any]:
-        client: Any = as_function(self._raw[index]["clients"])[member]
-        return as_function(client)
+        return _process(self._raw[index], "clients", member)
+
+
+def _process(state: Mapping[str, Any], variable: str, member: str) -> Mapping[str, Any]:
+    """A client process in a raw state."""
+    process: Any = as_function(state[variable])[member]
+    return as_function(process)
+
+
+def owned_by(raw: Sequence[Mapping[str, Any]], index: int, variable: str) -> Iterator[Event]:
+    """The partitions that processes own, where they change; partitions with two owners, and owners that
+    were removed. `variable` has the processes in a raw state."""
+    now = {name: _process(raw[index], variable, name)["owned"] for name in as_function(raw[index][variable])}
+    zombies = _names(raw[index].get("zombies")) - _names(raw[index - 1].get("zombies"))
+    for name, owned in sorted(now.items()):
+        if owned - _process(raw[index - 1], variable, name)["owned"]:
+            others = [other for other in sorted(now) if other != name and now[other] & owned]
+            also = [f"; {other} owns {partitions(now[other] & owned)}, too" for other in others]
+            yield Note(index, name, f"owns {partitions(owned)}{''.join(also)}", bool(others))
+        if name in zombies:
+            yield Note(index, name, "removed, and does not know")
 
 
 def _on_the_way(state: Mapping[str, Any], member: str) -> Response:

@@ -16,7 +16,13 @@ from harness.kinds.migration import expect
 from harness.kinds.migration.description import DOWNGRADE, MIGRATION, UPGRADE
 from harness.kinds.migration.records import whole, written
 from harness.kinds.migration.state import MigrationReader, MigrationState
-from harness.kinds.migration.steps import INSTALL, MIGRATION_ACTIONS, TRANSLATED, call_of
+from harness.kinds.migration.steps import (
+    INSTALL,
+    MIGRATION_ACTIONS,
+    MIGRATION_OTHERS,
+    TRANSLATED,
+    call_of,
+)
 from harness.replay import wire
 from harness.replay.calls import Call
 from harness.replay.contents import Contents
@@ -62,7 +68,7 @@ class MigrationDecoding(Decoding[MigrationState]):
     """A trace of a group that migrates."""
 
     handlers = MIGRATION_ACTIONS
-    others = frozenset[str]()
+    others = MIGRATION_OTHERS
     api = "JoinGroup"
     kind = MIGRATION.name
 

@@ -1,5 +1,5 @@
-"""Sequence diagrams of traces of a group that migrates (spec/OpenMigration.tla): each step in the form of its
-kind of group."""
+"""Sequence diagrams of traces of a group that migrates (spec/OpenMigration.tla), perhaps with its members
+(spec/ClosedKafkaMigration.tla): each step in the form of its kind of group."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.itf import Trace
 from harness.kinds.classic.sequence import ClassicEvents, answered_late, classic_changes
 from harness.kinds.classic.steps import CLASSIC_HANDLERS
-from harness.kinds.consumer.sequence import GroupEvents, group_changes
+from harness.kinds.consumer.sequence import GroupEvents, group_changes, owned_by
 from harness.kinds.migration.state import MigrationReader, MigrationState
 from harness.kinds.migration.steps import OFFSETS, TRANSLATED
 from harness.report.sequence import Event, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural
 
 _LATE = {"JoinTimeout": "time to rejoin", "SyncTimeout": "time to sync"}
+_PROCESSES = "processes"
+"""The variable of spec/ClosedKafkaMigration.tla with the client processes."""
+_CLIENT = {
+    "ReceiveResponse": "gets the answer",
+    "FinishRevocation": "has given up its partitions",
+    "GiveUp": "waits no more, and joins again",
+    "LoseResponse": "loses the answer",
+    "Crash": "process dies",
+    "Start": "process starts",
+}
 
 
 def migration_steps(
@@ -45,11 +55,15 @@ def _events(trace: Trace, states: Sequence[MigrationState]) -> Iterator[Event]:
             action, member = state.step.action, state.step.member
             if action in TRANSLATED or (before.is_classic and action in CLASSIC_HANDLERS.keys() - OFFSETS):
                 yield from classic.step(index)
+            elif action in _CLIENT:
+                yield Note(index, member, _CLIENT[action], action == "Crash")
             elif action in _LATE:
                 yield Note(index, COORDINATOR, f"{_LATE[action]} of {member} runs out")
             else:
                 yield from consumer.step(index)
                 yield from answered_late(index, state.old.step)
+            if _PROCESSES in trace.variables:
+                yield from owned_by(trace.states, index, _PROCESSES)
         if lines := tuple(_changes(before, state)):
             yield Shows(index, lines)
 

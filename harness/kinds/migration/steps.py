@@ -32,6 +32,17 @@ MIGRATION_ACTIONS: Final = frozenset(
     }
 )
 """The actions that call the target."""
+MIGRATION_OTHERS: Final = frozenset(
+    {
+        "ReceiveResponse",
+        "FinishRevocation",
+        "GiveUp",  # members
+        "Crash",
+        "Start",  # client processes
+        "LoseResponse",  # the network
+    }
+)
+"""Actions that the coordinator never sees; the group must not change."""
 
 
 def call_of(before: MigrationState, after: MigrationState) -> Call:

@@ -72,10 +72,11 @@ EXTENDS Dialects
 \* ClaimsIgnored (since kafka-4.0) M1: when a group is converted, its members
 \*   hold their last assignment, and their claims do not count; members
 \*   without a generation are taken over, too.  In the models: KafkaUpgraded
-\*   in MCKafka42Migration.
+\*   in MCKafka42Migration; MCKafka42MigrationClaims must fail (R7).
 \* TargetBroughtBack (since kafka-4.0) M1: when a group is converted back, its
 \*   members are assigned their target, and keep the claims of their last
-\*   request.  In the models: KafkaDowngraded in MCKafka42Migration.
+\*   request.  In the models: KafkaDowngraded in MCKafka42Migration;
+\*   MCKafka42MigrationBack must fail (R7).
 \* EmptyForgotten (since kafka-4.0) E4: nothing is left of an empty group when
 \*   it is converted, not even its epoch.  In the models:
 \*   EpochsGoBackFromEmpty in MCKafka42Migration.

@@ -14,6 +14,7 @@ from harness.kinds.actions import INITIAL, UNTRACED, actions_of_spec
 from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.kinds.connect.steps import CONNECT_HANDLERS, CONNECT_OTHERS
 from harness.kinds.consumer.steps import HANDLERS, OTHER_ACTIONS
+from harness.kinds.migration.steps import MIGRATION_ACTIONS, MIGRATION_OTHERS
 from harness.kinds.share.decode import HANDLERS as SHARE_HANDLERS
 from harness.replay.decode import Decoder
 
@@ -25,7 +26,7 @@ ADMISSION = CORPUS.parent / "admission"
 
 def test_every_action_of_the_spec_has_a_handler_or_is_declared_and_no_name_is_left_over() -> None:
     known = {*HANDLERS, *OTHER_ACTIONS, *CLASSIC_HANDLERS, *CLASSIC_OTHERS}
-    known |= {*CONNECT_HANDLERS, *CONNECT_OTHERS, *SHARE_HANDLERS}
+    known |= {*CONNECT_HANDLERS, *CONNECT_OTHERS, *SHARE_HANDLERS, *MIGRATION_OTHERS}
     assert actions_of_spec(SPEC) == {INITIAL, *known, *UNTRACED}
 
 
@@ -33,6 +34,7 @@ def test_no_action_is_both() -> None:
     assert not set(HANDLERS) & OTHER_ACTIONS
     assert not set(CLASSIC_HANDLERS) & CLASSIC_OTHERS
     assert not set(CONNECT_HANDLERS) & CONNECT_OTHERS
+    assert not MIGRATION_ACTIONS & MIGRATION_OTHERS
     assert INITIAL not in {*HANDLERS, *CLASSIC_HANDLERS}
 
 

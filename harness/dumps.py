@@ -12,12 +12,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from harness.engines.base import Progress
-from harness.files import output_folder, read_text, write_text
+from harness.files import output_folder, write_text
 
 FOLDER: Final = "CONFORM_DUMPS"
 """The environment variable with the folder; without it nothing is shared."""
@@ -38,18 +39,37 @@ def shared_dump(
     key = hashlib.sha256("\0".join(depends).encode()).hexdigest()[:32]
     folder = output_folder(Path(named))
     if dump := next(folder.glob(f"{key}-*.dot"), None):
-        when = datetime.fromtimestamp(dump.stat().st_mtime, UTC).isoformat(" ", "seconds")
-        sentence = f"The state graph {dump} of {when} is taken: TLC wrote the same model then.\n"
-        progress(sentence.rstrip())
-        shutil.copyfile(dump, dot)
-        write_text(log, sentence + read_text(dump.with_suffix(".log"), "The log"))
-        return int(dump.stem.rpartition("-")[2])
+        with suppress(FileNotFoundError):  # another process removes the oldest dumps meanwhile
+            return _take(dump, dot, log, progress)
     states = write()
     with tempfile.TemporaryDirectory(dir=folder) as place:
         for file, suffix in ((log, ".log"), (dot, ".dot")):  # the dump comes last: where it is, all files are
             shutil.copyfile(file, whole := Path(place) / suffix)
             whole.replace(folder / f"{key}-{states}{suffix}")
-    for old in sorted(folder.glob("*.dot"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+    _remove_oldest(folder)
+    return states
+
+
+def _take(dump: Path, dot: Path, log: Path, progress: Progress) -> int:
+    """Copy a dump of the folder to `dot`, its log to `log`; the number of its states.
+
+    Raises FileNotFoundError if the dump is removed meanwhile.
+    """
+    when = datetime.fromtimestamp(dump.stat().st_mtime, UTC).isoformat(" ", "seconds")
+    text = dump.with_suffix(".log").read_text()
+    shutil.copyfile(dump, dot)
+    sentence = f"The state graph {dump} of {when} is taken: TLC wrote the same model then.\n"
+    progress(sentence.rstrip())
+    write_text(log, sentence + text)
+    return int(dump.stem.rpartition("-")[2])
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Remove all dumps but the newest; several processes may do so at once."""
+    ages = {}
+    for dump in folder.glob("*.dot"):
+        with suppress(FileNotFoundError):
+            ages[dump] = dump.stat().st_mtime
+    for old in sorted(ages, key=lambda dump: ages[dump])[:-KEPT]:
         for file in (old, old.with_suffix(".log")):
             file.unlink(missing_ok=True)
-    return states

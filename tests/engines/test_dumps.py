@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from harness.dumps import FOLDER
+from harness import dumps
+from harness.dumps import FOLDER, shared_dump
 from harness.engines.base import Limits, Model
 from harness.transitions import dump
 
@@ -83,3 +85,26 @@ def test_a_run_that_fails_leaves_nothing_to_take(
     with pytest.raises(Exception, match="nothing"):
         dumped(model, tmp_path)
     assert not list((tmp_path / "dumps").iterdir())
+
+
+def test_several_processes_take_and_remove_dumps_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path / "dumps"))
+    monkeypatch.setattr(dumps, "KEPT", 2)
+
+    def share(number: int) -> str:
+        dot, log = tmp_path / f"{number}.dot", tmp_path / f"{number}.log"
+
+        def write() -> int:
+            dot.write_text(f"graph {number % 5}")
+            log.write_text("written")
+            return number % 5
+
+        assert shared_dump(dot, [str(number % 5)], write, log=log, progress=lambda _: None) == number % 5
+        return dot.read_text()
+
+    with ThreadPoolExecutor(8) as pool:
+        graphs = list(pool.map(share, range(400)))
+    assert graphs == [f"graph {number % 5}" for number in range(400)]
+    assert len(list((tmp_path / "dumps").iterdir())) <= 2 * (2 + 8)

@@ -36,11 +36,11 @@ def model(tmp_path: Path) -> Model:
     return Model("Counter", module, None)
 
 
-def dumped(model: Model, tmp_path: Path, **options: bool) -> tuple[int, str, bool]:
+def dumped(model: Model, tmp_path: Path, *, beyond_bounds: bool = False) -> tuple[int, str, bool]:
     """The number of states, the dump, and if the log says that the dump was taken."""
     dot, log = tmp_path / "graph.dot", tmp_path / "log"
     dot.unlink(missing_ok=True)
-    states = dump(model, dot, limits=Limits(), log=log, **options)
+    states = dump(model, dot, limits=Limits(), log=log, beyond_bounds=beyond_bounds)
     return states, dot.read_text(), "is taken" in log.read_text()
 
 

@@ -104,7 +104,7 @@ class Records:
         digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
         _write(output_folder(place) / f"{digest}.json", data, lines)
         for old in list(self._local(entry))[_KEPT:]:
-            old.unlink()
+            old.unlink(missing_ok=True)
             old.with_suffix(".log").unlink(missing_ok=True)
 
     def publish(self, entry: Entry) -> Evidence:

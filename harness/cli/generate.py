@@ -171,7 +171,7 @@ def _write(traces: Iterable[Trace], out: Path, prefix: str, summary: _Summary) -
         earlier.discard(path)
         summary.add(trace)
     for path in earlier:
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _slug(name: str) -> str:

@@ -154,6 +154,6 @@ def _of_model(
     log = out.resolve() / f"{model.name}.log"
     with running(f"drawing {model.name}") as progress:
         graph = state_graph(model, limits=limits, log=log, progress=progress)
-    log.unlink()
+    log.unlink(missing_ok=True)  # another command may draw the same model into this folder
     stem = f"{model.name}-{trace_name}" if trace_name else model.name
     return of_model(model.name, graph, trace, trace_name), stem

@@ -71,7 +71,7 @@ class Kept:
             about = {"version": _VERSION, "verb": self.verb, "target": self.target, "dialect": self.dialect}
             write_text(self.path, json.dumps({**about, "kept": entries}, indent=1) + "\n")
         except (ConformError, OSError) as error:
-            return f"What failed is not kept for the next run: {error}"
+            return f"The failure is not kept for the next run: {error}"
         return ""
 
 

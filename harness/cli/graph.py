@@ -16,6 +16,7 @@ from harness.graph.dump import state_graph
 from harness.graph.render import require_dot
 from harness.graph.web import draw_page
 from harness.itf import Trace, read_trace
+from harness.kinds.fields import drawing
 from harness.kit import kit_path
 from harness.replay.files import SUFFIX
 from harness.report.sequence_words import violated
@@ -94,7 +95,7 @@ def command(
     if fold not in FOLDS:
         raise ConformError(f"There is no folding {fold!r}: choose {', '.join(FOLDS)}, or use --fold-by.")
     if page and (fold != FOLDS[0] or fold_by):
-        raise ConformError("Who looks at a page folds it: leave out --fold and --fold-by.")
+        raise ConformError("The reader of a page folds the graph: leave out --fold and --fold-by.")
     if name is None and trace is None:
         raise ConformError("Say what to draw: a model, the path of a module (.tla), or --trace FILE.")
     in_words = sequence or mermaid
@@ -116,7 +117,8 @@ def command(
         subject, stem = _of_model(
             name, config, library or [], manifest, out, Limits(memory, timeout), shown, trace_name
         )
-    drawn = draw_page(subject, shown, out, stem) if page else draw(subject, out, stem, fold, fold_by)
+    with drawing(f"The state graph of {subject.title}"):
+        drawn = draw_page(subject, shown, out, stem) if page else draw(subject, out, stem, fold, fold_by)
     folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn.get("folded_by") else ""
     print(f"{subject.title}: {drawn['states']:,} states, {drawn['edges']:,} edges{folded}")
     for file in drawn["files"]:

@@ -72,15 +72,14 @@ def counted(count: int) -> str:
 def named(partitions: Iterable[Value]) -> str:
     """Partitions by name, sorted; "-" for none."""
     ordered = sorted(partitions, key=sort_key)
-    return " ".join(f"{item[0]}-{item[1]}" for item in ordered if isinstance(item, tuple)) or "-"
+    pairs = (item for item in ordered if isinstance(item, tuple) and len(item) == 2)
+    return " ".join(f"{topic}-{index}" for topic, index in pairs) or "-"
 
 
 def owned_by(clients: Value) -> dict[str, str]:
     """The partitions that each client process really owns; a process that is down owns none."""
     owned = {}
     for name, client in as_function(clients).items():
-        if isinstance(client, frozendict):
-            partitions = client["owned"]
-            assert isinstance(partitions, frozenset)
-            owned[str(name)] = named(partitions) if client["up"] else "down"
+        if isinstance(client, frozendict) and isinstance(partitions := client.get("owned"), frozenset):
+            owned[str(name)] = named(partitions) if client.get("up") else "down"
     return owned

@@ -5,7 +5,8 @@ A trace of another specification ends here with a sentence that names the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from frozendict import frozendict
@@ -49,6 +50,14 @@ class Fields:
         if name not in self.raw:
             raise BadField(f'{self.path} has no field "{name}"')
         return read_function(self.raw[name], f"{self.path}.{name}")
+
+    def records(self, name: str, key: str) -> list[Fields]:
+        """The records of a function from names to records, each with its name as the field `key`."""
+        path = f"{self.path}.{name}"
+        there = [
+            (typed(one, str, path), Fields(raw, f"{path}[{one}]")) for one, raw in self.function(name).items()
+        ]
+        return [Fields(one.raw.set(key, name), one.path) for name, one in there]
 
     def metadata(self, name: str) -> dict[str, int]:
         """Number of partitions of each topic; topics without partitions are left out."""
@@ -110,6 +119,13 @@ def read_function(raw: Value, path: str) -> frozendict[Any, Value]:
         raise BadField(f"{path} must be a function, not {raw!r}") from None
 
 
+def value_at(function: frozendict[Any, Value], key: str, path: str) -> Value:
+    """The value of a function for a key. BadField if the function has none."""
+    if key not in function:
+        raise BadField(f"{path} has no value for {key!r}")
+    return function[key]
+
+
 def partition_in(raw: Any, path: str) -> Partition:
     if isinstance(raw, tuple) and len(raw) == 2:
         return typed(raw[0], str, path), typed(raw[1], int, path)
@@ -163,3 +179,16 @@ def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[
         except BadField as error:
             raise ConformError(f"{name}, state {index}: {error}.") from None
     return result
+
+
+@contextmanager
+def drawing(name: str) -> Iterator[None]:
+    """Draw values of states that no reader has checked. ConformError (exit 2) where they are not those of the
+    specification, so that the drawing raises another error."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        what = str(error) if isinstance(error, BadField) else f"{type(error).__name__}: {error}"
+        raise ConformError(
+            f"{name} cannot be drawn: a variable has not the values that the specification gives it ({what})."
+        ) from error

@@ -30,6 +30,7 @@ from harness.kinds.share.recorded import ShareLogReader, ShareRecording
 from harness.plugins import parts
 from harness.replay import wire
 from harness.replay.dialects import TEXT
+from harness.validate.form import check_form
 from harness.validate.log import LogReader, lines_of
 from harness.validate.recording import Recorded
 
@@ -63,7 +64,7 @@ def read_clients(path: Path, group: str | None = None) -> Recorded[ClientRun]:
 
 def names_clients(path: Path) -> bool:
     """Tell if a log names the client of a request, as that of `conform proxy` does."""
-    return any("listener" in line for _, line in lines_of(path))
+    return any(isinstance(line, dict) and "listener" in line for _, line in lines_of(path))
 
 
 def _migration(path: Path, group: str, dialect: str) -> LogReader[Any]:
@@ -102,10 +103,14 @@ class _First:
 def _first(path: Path, group: str | None) -> _First:
     known = {api for kind in KINDS for api in kind.apis}
     first, used = _First(group or ""), set[str]()
-    for _, line in lines_of(path):
+    lines = lines_of(path)
+    for number, line in lines:
+        check_form(path, number, line)
+    for _, line in lines:
         operation = line.get("op") if isinstance(line, dict) else None
         if operation == "hello":
-            first.dialect = line.get("answer", {}).get("dialect") or first.dialect
+            answer = line.get("answer")
+            first.dialect = (isinstance(answer, dict) and answer.get("dialect")) or first.dialect
         if operation == "load":
             if first.api and not first.classic:
                 break

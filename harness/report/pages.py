@@ -69,7 +69,7 @@ class Page:
     mermaid: str = ""
     lacking: str = ""
     trace_title: str = "Shortest trace"
-    heading: str = "What the target was told in the last step"
+    heading: str = "The operations of the last step on the target"
     heads: tuple[str, str] = ("after, says the specification", "after, on the target")
     expected: bool = False
     of_model: bool = False

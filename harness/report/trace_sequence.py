@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.kinds.fields import drawing
 from harness.kinds.registry import kind_of
 from harness.kinds.sequences import SEQUENCES
 from harness.report.mermaid import mermaid
@@ -32,11 +33,13 @@ def text_of_trace(trace: Trace, title: str) -> str:
 def content_of_trace(
     trace: Trace, title: str, failing: Mapping[int, Sequence[str]] | None = None
 ) -> tuple[list[str], list[Step], list[Event]]:
-    """The lanes, rows and messages of that diagram."""
+    """The lanes, rows and messages of that diagram. ConformError (exit 2) for a trace that cannot be
+    drawn."""
     wrong = violated(trace) if failing is None else failing
     kind = kind_of(trace, f"The trace {title}")
     if kind.name not in SEQUENCES:
         raise ConformError(
             f"The trace {title} is of a {kind.adjective} group, which has no sequence diagram."
         )
-    return SEQUENCES[kind.name](trace, title, wrong)
+    with drawing(f"The trace {title}"):
+        return SEQUENCES[kind.name](trace, title, wrong)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic
 
 import networkx as nx
+from jinja2 import UndefinedError
 
 from harness.engines.base import Limits, Progress, silent
 from harness.engines.tlc import VERSION, run_tlc
@@ -18,6 +19,7 @@ from harness.itf import Trace
 from harness.replay.compare import Difference
 from harness.spechash import spec_hash
 from harness.stategraph import read_graph
+from harness.targets.heard import MALFORMED
 from harness.validate.recording import AnyLine, R, Recorded, Recording, S, trace_of
 from harness.values import State
 
@@ -127,7 +129,11 @@ class _Validator(Generic[R, S]):
     def _explored(self, runs: Sequence[R], progress: Progress) -> nx.MultiDiGraph:
         with tempfile.TemporaryDirectory(prefix="conform-validate-") as name:
             folder = Path(name)
-            module, config = self.kind.render(runs, self.dialect, folder)
+            try:
+                module, config = self.kind.render(runs, self.dialect, folder)
+            except (*MALFORMED, UndefinedError) as error:
+                what = f"{type(error).__name__}: {error}"
+                raise ConformError(f"The log lacks a part that {self.kind.module} needs ({what}).") from error
             dump = folder / "graph.dot"
             options = ["-deadlock", "-workers", "1", "-dump", "dot", str(dump)]
             log = folder / "tlc.log"

@@ -282,7 +282,7 @@ def test_the_value_of_a_constant_is_computed_once(tmp_path: Path) -> None:
         (
             '{"op":"request","api":"ConsumerGroupHeartbeat","body":{"groupId":"g","memberId":3,"memberEpoch":0},'
             '"answer":{"body":{"errorCode":0,"memberId":"m","memberEpoch":1}}}',
-            "line 1 is no operation with its answer (TypeError: memberId is 3)",
+            "line 1 has not the form of the line protocol: body.memberId: 3 is not of type 'string'.",
         ),
         ('{"op":"guess","answer":{}}', "there is no operation 'guess'"),
         ('{"op":"request","api":"OffsetCommit","body":{},"answer":{"body":{}}}', "left out: OffsetCommit: 1"),

@@ -275,4 +275,7 @@ def test_invalid_requests_of_a_worker(tmp_path: Path) -> None:
     lines = two_workers(tmp_path / "log")
     answers(lines, connect.PREPARE)[0]["body"]["groupEpoch"] = "1"
     error = failure(write(tmp_path / "log", lines))
-    assert (error.exit_code, "TypeError: groupEpoch is '1'" in error.message) == (USAGE, True)
+    assert (error.exit_code, "body.groupEpoch: '1' is not of type 'integer'" in error.message) == (
+        USAGE,
+        True,
+    )

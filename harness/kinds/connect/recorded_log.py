@@ -18,7 +18,7 @@ from harness.kinds.registry import apis_of_others
 from harness.kinds.rows import PARTITIONS, Forms, Seen, option_of
 from harness.replay import wire
 from harness.targets.base import Json
-from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, members_hidden, with_epoch
 from harness.validate.recording import Observed, Recording
 
 ACTIONS: Final = {
@@ -172,7 +172,6 @@ class ConnectLogReader(LogReader[Run]):
     def _not_modelled(self, api: str, body: Json) -> str:
         """The reason why the specification has no step for a request; notes the workers that have given
         assignors."""
-        check_types(body)
         if api == connect.INSTALL and body.get("error"):
             return "an assignor that failed, which no step of the model is"
         if api != connect.HEARTBEAT:
@@ -225,7 +224,7 @@ class ConnectLogReader(LogReader[Run]):
         that is not in the target."""
         forms: Forms = {"partitions": lambda given: frozenset(_resources(given))}
         hidden = members_hidden(self._hidden)
-        seen = dict(WORKER.seen(member, hidden, forms))
+        seen = dict(with_epoch(member, WORKER.seen(member, hidden, forms)))
         if "assignors" not in hidden and member.get("assignors") is not None:
             seen["reason"] = _reason(member["assignors"]) or 0
         if "target" not in hidden and "target" in member:
@@ -270,7 +269,6 @@ def _given(members: Iterable[Mapping[str, Any]]) -> tuple[dict[Partition, str], 
 
 
 def _response(api: str, body: Json) -> Response:
-    check_types(body)
     error = ERRORS.get(body["errorCode"], f"error {body['errorCode']}")
     if api == connect.INSTALL or (api == connect.PREPARE and error != "NONE"):
         return Response(error)

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from frozendict import frozendict
+
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.consumer import expect
 from harness.kinds.consumer.state import Request, SpecState
 from harness.kinds.consumer.wire import heartbeat
+from harness.kinds.fields import BadField, Fields
 from harness.replay import wire
 from harness.replay.dialects import Forms, forms_of
 from harness.replay.members import Does, MemberStep
@@ -45,7 +48,7 @@ def member_steps(trace: Trace, states: Sequence[SpecState], name: str) -> list[M
         return []
     try:
         return list(_Clients(trace, states, forms_of(trace, name)).steps())
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, BadField):
         raise ConformError(
             f"The trace {name}: its variable clients cannot be read; {_RIGHT_SHAPE}."
         ) from None
@@ -136,11 +139,13 @@ class _Clients:
 
     def _after(self, client: Mapping[str, Any]) -> Json:
         if client not in self._known:
+            fields = Fields(frozendict[Any, Value](client), "client")
+            owned = fields.partitions("owned")
             self._known[client] = {
-                "up": client["up"],
-                "epoch": client["epoch"],
-                "owned": wire.expected_partitions(client["owned"]),
-                "mustRevoke": not client["owned"] <= client["told"],
+                "up": fields.get("up", bool),
+                "epoch": fields.get("epoch", int),
+                "owned": wire.expected_partitions(owned),
+                "mustRevoke": not owned <= fields.partitions("told"),
             }
         return self._known[client]
 

@@ -15,7 +15,7 @@ from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
-from harness.validate.log import ERRORS, NOT_THERE, LogReader, check_types, members_hidden
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, members_hidden, with_epoch
 from harness.validate.recording import Observed, Recording
 from harness.validate.topics import Topics
 
@@ -142,8 +142,6 @@ class ConsumerReader(LogReader[Run]):
         if why := left_out(body, answer["body"]["errorCode"]):
             self._found.left_out[why] += 1
             return
-        check_types(body)
-        check_types(answer["body"])
         request = heartbeat_of(body, self._topics)
         response = response_of(answer["body"], self._topics, request)
         member = request.member or response.member or "nobody"
@@ -209,7 +207,10 @@ def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
         targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
     forms: Forms = {"text": lambda text: text or "", "texts": frozenset, "partitions": topics.partitions}
     not_shown = members_hidden(hidden)
-    shown = {name: record_of(Member).seen(member, not_shown, forms) for name, member in members.items()}
+    shown = {
+        name: with_epoch(member, record_of(Member).seen(member, not_shown, forms))
+        for name, member in members.items()
+    }
     return SeenGroup(
         group.get("state") if "state" not in hidden else None,
         None if metadata is None else topics.sizes(metadata),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from frozendict import frozendict
 
@@ -27,6 +27,7 @@ from harness.kinds.features.computing_state import (
     offers_of,
 )
 from harness.kinds.fields import (
+    BadField,
     Fields,
     Partition,
     committed_offsets,
@@ -34,6 +35,7 @@ from harness.kinds.fields import (
     partition_epochs,
     read_states,
     typed,
+    value_at,
 )
 from harness.kinds.rows import BESIDE, Form, Owners, Row, Sizes, no_literal, record_of
 from harness.replay.contents import Contents
@@ -265,8 +267,10 @@ def _with_computation(group: Group, fields: Fields) -> Group:
     members = {
         name: replace(
             member,
-            offers=offers_of(offers[name], f"{fields.path}.offers"),
-            told=record_of(UserData).read(Fields(data[name], f"{fields.path}.told")),
+            offers=offers_of(value_at(offers, name, f"{fields.path}.offers"), f"{fields.path}.offers"),
+            told=record_of(UserData).read(
+                Fields(value_at(data, name, f"{fields.path}.told"), f"{fields.path}.told")
+            ),
         )
         for name, member in group.members.items()
     }
@@ -278,14 +282,18 @@ def read_group(raw: Value, path: str) -> Group:
     return _group(Fields(raw, path), {})
 
 
+def _listed(raw: Any) -> tuple[str, str]:
+    """State and type of a listed group."""
+    if isinstance(raw, tuple) and len(raw) == 2:
+        return typed(raw[0], str, "admin.listed"), typed(raw[1], str, "admin.listed")
+    raise BadField(f"admin.listed must have pairs of a state and a type, not {raw!r}")
+
+
 def _admin(fields: Fields) -> Admin:
     return Admin(
         states=fields.names("states"),
         types=fields.names("types"),
-        listed=frozenset(
-            (typed(state, str, "admin.listed"), typed(kind, str, "admin.listed"))
-            for state, kind in fields.get("listed", frozenset)
-        ),
+        listed=frozenset(_listed(one) for one in fields.get("listed", frozenset)),
         name=fields.get("name", str),
         value=fields.option("value", int),
         shown=tuple(sorted(counts_in(fields.function("shown"), "admin.shown").items())),

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple
 
-from harness.kinds.fields import Fields, Partition, read_function, typed
+from frozendict import frozendict
+
+from harness.kinds.fields import BadField, Fields, Partition, read_function, typed
 from harness.kinds.rows import Form, Owners, Row, Sizes, no_literal, record_of
 
 
@@ -94,9 +96,9 @@ class ClientStep(NamedTuple):
 
 def offers_of(raw: Any, path: str) -> tuple[Offer, ...]:
     """A list of offers; an empty one may look like an empty function."""
-    return tuple(
-        record_of(Offer).read(Fields(entry, path)) for entry in (raw if isinstance(raw, tuple) else ())
-    )
+    if not isinstance(raw, tuple) and raw != frozendict():
+        raise BadField(f"{path} must be a list, not {raw!r}")
+    return tuple(record_of(Offer).read(Fields(entry, path)) for entry in raw or ())
 
 
 def computation_of(fields: Fields) -> Computation:

@@ -239,6 +239,7 @@ class SessionDecoding(Decoding[PlainState[G, P]]):
         timers: list[Json] = [
             {"timer": "session", "group": wire.GROUP, "member": name, "deadlineMs": self._ends_ms[name]}
             for name in state.group.named
+            if name in self._ends_ms  # in a wrong trace a member appears that no step has let in
         ]
         return self.load(state, timers, now_ms, self.described(state.group))
 

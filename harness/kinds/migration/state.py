@@ -12,7 +12,7 @@ from harness.kinds.classic.state import ClassicReader, ClassicState
 from harness.kinds.classic.subscription_data import Classic, subscription_data
 from harness.kinds.consumer.state import Group, SpecState, SpecStep, StateReader, read_group
 from harness.kinds.features.computing_state import Offer
-from harness.kinds.fields import Fields, read_function, read_states
+from harness.kinds.fields import BadField, Fields, read_function, read_states, typed, value_at
 from harness.replay.contents import Contents
 from harness.values import State, Value
 
@@ -20,6 +20,8 @@ NEW: Final = "consumer", "step"
 OLD: Final = "classic", "classicStep"
 """The variables of each kind of group that are `group` and `step` in its own traces."""
 _KEYS: Final = "consumer", "classic", "phase", "words"
+_PHASES: Final = "prepare", "complete", "both", "stable"
+"""Phases of the members of the classic protocol in a consumer group; "" stands for no such member."""
 CLASSIC_VERSION: Final = -1
 """M4: the version of the metadata that a member adds for its assignor in the classic protocol."""
 
@@ -125,9 +127,10 @@ def _classic_data(raw: State) -> dict[str, Classic]:
     """The data that members of the classic protocol in a consumer group have sent."""
     words, data = read_function(raw["words"], "words"), {}
     for name, phase in read_function(raw["phase"], "phase").items():
+        if phase not in ("", *_PHASES):
+            raise BadField(f'phase[{name}] must be "" or one of {", ".join(_PHASES)}, not {phase!r}')
         if phase:
-            one = Fields(words[name], f"words[{name}]")
-            data[str(name)] = Classic(
-                str(phase), tuple(one.get("protocols", tuple)), one.names("subscription")
-            )
+            one = Fields(value_at(words, name, "words"), f"words[{name}]")
+            protocols = [typed(each, str, f"{one.path}.protocols") for each in one.get("protocols", tuple)]
+            data[str(name)] = Classic(str(phase), tuple(protocols), one.names("subscription"))
     return data

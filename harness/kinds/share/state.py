@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from harness.kinds.features.sessions import PlainReader, PlainState, PlainStep
 from harness.kinds.fields import Fields, Partition
@@ -78,14 +78,12 @@ ShareState: TypeAlias = PlainState[ShareGroup, ShareStep]
 
 
 def _group(fields: Fields) -> ShareGroup:
-    members: Any = fields.function("members")
-    there = ({"member": name, **member} for name, member in members.items() if member["epoch"])
-    read = record_of(ShareMember).read
+    members = (one for one in fields.records("members", "member") if one.get("epoch", int))
     return ShareGroup(
         fields.get("epoch", int),
         fields.get("assignmentEpoch", int),
         frozenset(fields.metadata("metadata").items()),
-        frozenset(read(Fields(type(members)(one), "share.members")) for one in there),
+        frozenset(map(record_of(ShareMember).read, members)),
     )
 
 

@@ -1,0 +1,77 @@
+"""The form of the lines of a log: each part that a line has is of the line protocol's type.
+
+A log may leave parts out, and an implementation may answer wrong values, which the specification judges. A
+value of another type can be neither: its log is malformed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from harness.errors import USAGE, ConformError
+from harness.protocol_schema import schema
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+_KEPT: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "type", "items"})
+"""Keywords of the schema that give types, and those that choose between types; not `required`, and not the
+limits of values."""
+
+
+def check_form(path: Path, number: int, line: Any) -> None:
+    """Check the types of one line. ConformError (exit 2) that names the line and the place in it."""
+    if not isinstance(line, dict) or not isinstance(line.get("op"), str):
+        return  # the reader says what a line is
+    name, answer = line["op"], line.get("answer")
+    operation = {key: value for key, value in line.items() if key != "answer"}
+    checks = [(f"operation.{name}", operation, ""), (f"request.{line.get('api')}", line.get("body"), "body")]
+    if isinstance(answer, dict) and "error" not in answer:
+        checks.append((f"answer.{name}", answer, "answer"))
+        checks.append((f"response.{line.get('api')}", answer.get("body"), "answer.body"))
+    for definition, value, place in checks:
+        if definition in schema()["$defs"] and value is not None:
+            for error in _validator(definition).iter_errors(_observed(value)):
+                raise ConformError(
+                    f"{path}, line {number} has not the form of the line protocol: "
+                    f"{(place + error.json_path[1:]).lstrip('.') or 'the line'}: {error.message[:200]}.",
+                    USAGE,
+                )
+
+
+def _observed(value: Any) -> Any:
+    """A value without its parts that are null: those were not observed, or the field has no value."""
+    if isinstance(value, dict):
+        return {name: _observed(part) for name, part in value.items() if part is not None}
+    return [_observed(part) for part in value] if isinstance(value, list) else value
+
+
+@cache
+def _validator(definition: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": _types()})
+
+
+@cache
+def _types() -> dict[str, Any]:
+    """The definitions of the schema, with types alone."""
+    return {name: _type(definition) for name, definition in schema()["$defs"].items()}
+
+
+def _type(part: Any) -> Any:
+    """A part of the schema without anything but its types; a condition stays as it is."""
+    if not isinstance(part, dict):
+        return [_type(one) for one in part] if isinstance(part, list) else part
+    kept = {name: value if name == "if" else _type(value) for name, value in part.items() if name in _KEPT}
+    if "oneOf" in kept:  # without `required` a value may be of several forms
+        kept["anyOf"] = kept.pop("oneOf")
+    if "properties" in part:
+        kept["properties"] = {name: _type(value) for name, value in part["properties"].items()}
+    if isinstance(part.get("additionalProperties"), dict):
+        kept["additionalProperties"] = _type(part["additionalProperties"])
+    if "type" not in part and all(isinstance(one, str) for one in part.get("enum", [None])):
+        kept["type"] = "string"
+    return kept

@@ -1,0 +1,190 @@
+"""Damaged traces and logs: commands judge them or end in a sentence (exit code 2), never in a traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from harness.cli.main import app
+from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, USAGE, ConformError
+from harness.kinds.recordings import read_log
+
+TRACES: Final = Path(__file__).parents[2] / "traces"
+OF_EACH_KIND: Final = (
+    *("golden/basic", "members/MCSmall", "classic/MCClassicTour", "connect/MCConnectTour"),
+    *("migration/MCMigrationTour", "client/MCClient", "share/MCShareTour"),
+)
+"""The beginnings of the names of traces."""
+JUNK: Final[tuple[Any, ...]] = (
+    *(None, True, -1, 10**30, "", "x", [], {}, {"#map": []}, {"#tup": []}, {"#set": [1]}, {"#bigint": "x"}),
+    *({"#map": [[1]]}, [[]], {"#set": [{}]}, {"tag": "None", "value": {}}),
+)
+"""Values of other types, and some that ITF does not have."""
+NUMBERS: Final = [30, pytest.param(150, marks=pytest.mark.fuzz)]
+
+
+def some(examples: int) -> settings:
+    """So many examples, which are the same in each run."""
+    return settings(
+        max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    )
+
+
+def first_of(beginning: str) -> Path:
+    """The first trace whose path begins so."""
+    folder, _, name = beginning.partition("/")
+    return min((TRACES / folder).glob(f"{name}*.itf.json"))
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all parts of a JSON value."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        yield (*above, name)
+        yield from places(part, (*above, name))
+
+
+def part_at(value: Any, place: Sequence[Any]) -> Any:
+    for name in place:
+        value = value[name]
+    return value
+
+
+@st.composite
+def damaged(draw: st.DrawFn, text: str) -> Any:
+    """A JSON value of which one part is removed, doubled or renamed, of another type, or another part."""
+    value = json.loads(text)
+    everywhere = list(places(value))
+    place = draw(st.sampled_from(everywhere))
+    around, last = part_at(value, place[:-1]), place[-1]
+    match draw(st.sampled_from(["remove", "replace", "copy", "again"])):
+        case "remove":
+            del around[last]
+        case "replace":
+            around[last] = draw(st.sampled_from(JUNK))
+        case "copy":
+            around[last] = part_at(json.loads(text), draw(st.sampled_from(everywhere)))
+        case _ if isinstance(around, list):
+            around.insert(last, around[last])
+        case _:
+            around[f"{last}x"] = around.pop(last)
+    return value
+
+
+def ends_well(*words: object) -> tuple[int, str]:
+    """The exit code and the output of a command, which ends in no traceback."""
+    ended = CliRunner().invoke(app, [str(word) for word in words])
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    assert ended.exit_code in (0, USAGE, ENGINE_FAILED, NOT_CONFORMANT), ended.output
+    return ended.exit_code, ended.output
+
+
+@pytest.mark.parametrize("examples", NUMBERS)
+@pytest.mark.parametrize("beginning", OF_EACH_KIND)
+def test_damaged_traces_are_judged_or_refused(beginning: str, examples: int, tmp_path: Path) -> None:
+    file = tmp_path / "damaged.itf.json"
+
+    @some(examples)
+    @given(damaged(first_of(beginning).read_text()))
+    def replays_and_draws(value: Any) -> None:
+        file.write_text(json.dumps(value))
+        ends_well("replay", file)
+        ends_well("graph", "--trace", file, "--mermaid", "--out", tmp_path)
+
+    replays_and_draws()
+
+
+@pytest.mark.parametrize(
+    ("beginning", "place", "junk", "sentence"),
+    [
+        ("members/MCSmall-goal-0002", "states/4/clients/m1/epoch", {"#set": []}, "clients cannot be read"),
+        ("share/MCShare-goal-0001", "states/1/share/members/m1/epoch", "x", "share.members[m1].epoch"),
+        ("share/MCShare-goal-0001", "states/1/share/members/m1", "x", "share.members[m1] must be a record"),
+        (
+            "client/MCClient-goal-0001",
+            "states/1/computation/offers",
+            {"#map": []},
+            "computation.offers has no value for",
+        ),
+        (
+            "client/MCClient-goal-0001",
+            "states/1/computation/offers/m1",
+            3,
+            "computation.offers must be a list, not 3",
+        ),
+        (
+            "client/MCClient-goal-0001",
+            "states/1/computation/told",
+            {"#map": []},
+            "computation.told has no value for",
+        ),
+        ("migration/MCMigrationTour", "states/1/phase/a", "x", "phase[a] must be"),
+        ("migration/MCMigrationTour", "states/1/words", {"#map": []}, "words has no value for"),
+    ],
+)
+def test_a_wrong_field_is_named(beginning: str, place: str, junk: Any, sentence: str, tmp_path: Path) -> None:
+    value = json.loads(first_of(beginning).read_text())
+    *above, last = [int(name) if name.isdigit() else name for name in place.split("/")]
+    assert last in part_at(value, above)
+    part_at(value, above)[last] = junk
+    (file := tmp_path / "damaged.itf.json").write_text(json.dumps(value))
+    code, output = ends_well("replay", file)
+    assert (code, sentence in output) == (USAGE, True), output
+
+
+def test_a_diagram_of_wrong_values_is_refused(tmp_path: Path) -> None:
+    value = json.loads(first_of("members/MCSmall-goal-0002").read_text())
+    value["states"][2]["clients"] = {"#map": []}
+    (file := tmp_path / "damaged.itf.json").write_text(json.dumps(value))
+    for words in (["--sequence"], ["--mermaid"]):
+        code, output = ends_well("graph", "--trace", file, *words, "--out", tmp_path)
+        assert (code, "damaged cannot be drawn" in output) == (USAGE, True), output
+
+
+@pytest.mark.parametrize("examples", NUMBERS)
+@pytest.mark.parametrize("beginning", OF_EACH_KIND)
+def test_damaged_logs_are_read_or_refused(beginning: str, examples: int, tmp_path: Path) -> None:
+    """The whole command would follow the rest of each log on TLC, a second for each."""
+    file = tmp_path / "log.jsonl"
+    ends_well("replay", first_of(beginning), "--record", file)
+
+    @some(examples)
+    @given(damaged(f"[{','.join(file.read_text().splitlines())}]"))
+    def reads(lines: Any) -> None:
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        try:
+            read_log(file)
+        except ConformError as error:
+            assert error.exit_code == USAGE
+
+    reads()
+
+
+def test_a_log_with_another_type_or_without_an_epoch_names_line_and_place(tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    ends_well("replay", first_of("golden/basic"), "--record", file)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    number = next(
+        number for number, line in enumerate(lines) if line["answer"].get("group", {}).get("members")
+    )
+    member = lines[number]["answer"]["group"]["members"][0]
+    epoch = member.pop("memberEpoch")
+    for wrong, sentence in (
+        ({}, f"line {number + 1} is no operation with its answer (ValueError: member"),
+        (
+            {"memberEpoch": f"{epoch}"},
+            f"answer.group.members[0].memberEpoch: '{epoch}' is not of type 'integer'",
+        ),
+    ):
+        lines[number]["answer"]["group"]["members"][0] = {**member, **wrong}
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        code, output = ends_well("validate", file)
+        assert (code, sentence in output.replace("\n", " ")) == (USAGE, True), output

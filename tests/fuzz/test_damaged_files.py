@@ -31,7 +31,7 @@ NUMBERS: Final = [30, pytest.param(150, marks=pytest.mark.fuzz)]
 
 
 def some(examples: int) -> settings:
-    """So many examples, which are the same in each run."""
+    """Settings with a number of examples, which are the same in each run."""
     return settings(
         max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck), database=None
     )

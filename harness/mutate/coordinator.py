@@ -112,7 +112,11 @@ OF_PACKAGE: Final = {
     ),
     "members/consumer": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
-    **dict.fromkeys(("core/log", "core/storage", "core/topics"), (_STORAGE,)),
+    **dict.fromkeys(("core/storage", "core/topics"), (_STORAGE,)),
+    "core/log": (
+        "tests/coordinator/test_log_of_coordinator.py",
+        *(_STORAGE, "tests/migration/test_large_conversion.py"),
+    ),
     "consumer/records": (_RECORDS, _STORAGE),
     "consumer/load": (
         *("tests/coordinator/test_fail_over.py", "tests/coordinator/test_group_configs.py"),

@@ -183,12 +183,13 @@ def read_states(states: Iterable[A], name: str, read: Callable[[A], T]) -> list[
 
 @contextmanager
 def drawing(name: str) -> Iterator[None]:
-    """Draw values of states that no reader has checked. ConformError (exit 2) where they are not those of the
-    specification, so that the drawing raises another error."""
+    """Draw values of states that no reader has checked. ConformError (exit 2) where the drawing raises an
+    error of Python: a variable has other values than those of the specification, or the kit is at fault."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
         what = str(error) if isinstance(error, BadField) else f"{type(error).__name__}: {error}"
         raise ConformError(
-            f"{name} cannot be drawn: a variable has not the values that the specification gives it ({what})."
+            f"{name} cannot be drawn ({what}). Either a variable has other values than the specification "
+            "gives it, or this is a fault of the kit: then please report the fault with this sentence."
         ) from error

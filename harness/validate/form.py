@@ -42,10 +42,13 @@ def check_form(path: Path, number: int, line: Any) -> None:
 
 
 def _observed(value: Any) -> Any:
-    """A value without its parts that are null: those were not observed, or the field has no value."""
+    """A value without its parts that are null: those were not observed, or the field has no value. A number
+    with a point, which JSON Schema takes for an integer, becomes text: the protocol has no such number."""
     if isinstance(value, dict):
         return {name: _observed(part) for name, part in value.items() if part is not None}
-    return [_observed(part) for part in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_observed(part) for part in value]
+    return str(value) if isinstance(value, float) else value
 
 
 @cache

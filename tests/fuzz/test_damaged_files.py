@@ -179,10 +179,8 @@ def test_a_log_with_another_type_or_without_an_epoch_names_line_and_place(tmp_pa
     epoch = member.pop("memberEpoch")
     for wrong, sentence in (
         ({}, f"line {number + 1} is no operation with its answer (ValueError: member"),
-        (
-            {"memberEpoch": f"{epoch}"},
-            f"answer.group.members[0].memberEpoch: '{epoch}' is not of type 'integer'",
-        ),
+        ({"memberEpoch": f"{epoch}"}, f"members[0].memberEpoch: '{epoch}' is not of type 'integer'"),
+        ({"memberEpoch": float(epoch)}, f"members[0].memberEpoch: '{epoch}.0' is not of type 'integer'"),
     ):
         lines[number]["answer"]["group"]["members"][0] = {**member, **wrong}
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))

@@ -9,15 +9,12 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.options import JsonFile
 from harness.errors import ConformError
 
 command = typer.Typer(
     no_args_is_help=True, help="Start a Kafka broker on 127.0.0.1 (up), or end and remove that broker (down)."
 )
-
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-]
 
 
 @command.command()

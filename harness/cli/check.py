@@ -21,6 +21,7 @@ from harness.cli.console import (
     running,
     write_json,
 )
+from harness.cli.options import JsonFile, Libraries, ManifestFile
 from harness.engines.apalache_home import download_apalache
 from harness.engines.base import EngineError, Failure, Limits, Model, Progress
 from harness.engines.process import side_by_side
@@ -54,19 +55,15 @@ def command(
         Path | None,
         typer.Option(help="The configuration of a module given by path (default: the .cfg beside it)."),
     ] = None,
-    library: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="A folder with more modules, for a path.")
-    ] = None,
+    library: Libraries = None,
     engine: Annotated[
         str | None, typer.Option(help="tlc or apalache: the engine for a path, or only its models.")
     ] = None,
     tier: Annotated[str, typer.Option(help="Without MODEL: small, soak or all models.")] = "small",
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    manifest: ManifestFile = MANIFEST,
     deadlock: Annotated[bool, typer.Option(help="Check a module given by path for deadlocks.")] = True,
     out: Annotated[Path, typer.Option(help="Folder for logs and counterexamples.")] = Path("build/check"),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     memory: Annotated[str, typer.Option(help="Memory for the engine, as Java takes it.")] = "2g",
     timeout: Annotated[
         float | None, typer.Option(min=0.1, metavar="S", help="Stop an engine after S seconds.")

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, print_table, running, write_json
-from harness.cli.kept_option import KeptFolder, NoKept
+from harness.cli.options import KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
 from harness.clients.picture import drawing, messages, picture

@@ -12,8 +12,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
-from harness.cli.dialect_option import METAVAR, named
-from harness.cli.kept_option import KeptFolder, NoKept
+from harness.cli.options import JsonFile, KeptFolder, NoKept, Schedule, WaiverFile, dialect_option
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder
 from harness.kept import FOLDER, Kept, tried
@@ -41,12 +40,9 @@ def command(
         str, typer.Option(help="An implementation, as replay takes it; its state decides the next request.")
     ],
     against: Annotated[str, typer.Option(help="A second implementation, to compare with --target.")],
-    dialect: Annotated[
-        str, typer.Option(parser=named, metavar=METAVAR, help="The dialect of both implementations.")
-    ] = "kip-848",
+    dialect: Annotated[str, dialect_option("The dialect of both implementations.")] = "kip-848",
     against_dialect: Annotated[
-        str | None,
-        typer.Option(parser=named, metavar=METAVAR, help="Dialect of --against, if it is another one."),
+        str | None, dialect_option("Dialect of --against, if it is another one.")
     ] = None,
     steps: Annotated[int, typer.Option(min=1, metavar="N", help="Steps of all runs together.")] = 10_000,
     length: Annotated[
@@ -56,10 +52,7 @@ def command(
     max_differences: Annotated[
         int, typer.Option(min=1, metavar="N", help="Stop after N kinds of differences.")
     ] = 1,
-    schedule: Annotated[
-        Path | None,
-        typer.Option("--replay", metavar="FILE", help="Run this schedule instead of a random one."),
-    ] = None,
+    schedule: Schedule = None,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -70,15 +63,8 @@ def command(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
         "build/compare"
     ),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    waivers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
-        ),
-    ] = None,
+    json_file: JsonFile = None,
+    waivers: WaiverFile = None,
     kept_folder: KeptFolder = FOLDER,
     no_kept: NoKept = False,
 ) -> None:

@@ -17,6 +17,7 @@ from harness.cli.console import (
     running,
     write_json,
 )
+from harness.cli.options import JsonFile, ManifestFile, TlcMemory
 from harness.coverage.follow import Traces, follow, traces_by_model
 from harness.coverage.measure import Reached, measure
 from harness.coverage.record import NAME, Recorded, read_record, write_record
@@ -43,11 +44,9 @@ def command(
         ),
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("build/coverage"),
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
+    manifest: ManifestFile = MANIFEST,
+    json_file: JsonFile = None,
+    memory: TlcMemory = "2g",
     timeout: Annotated[
         float | None,
         typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds a model; what it reached counts."),

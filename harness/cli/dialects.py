@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, named_manifest, write_json
+from harness.cli.options import ManifestFile
 from harness.dialects import (
     Checked,
     Departure,
@@ -32,7 +33,7 @@ def command(
         list[Path] | None,
         typer.Option(metavar="FILE", help="The JSON of `conform replay` on an implementation; repeatable."),
     ] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
+    manifest: ManifestFile = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON, too.")
     ] = None,

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, running, write_json
+from harness.cli.options import JsonFile, TlcTimeout
 from harness.diff.page import page
 from harness.diff.report import summary, to_json, verdict, write_traces
 from harness.diff.run import ComparedModel, diff
@@ -44,13 +45,9 @@ def command(
         "build/diff"
     ),
     manifest: Annotated[Path, typer.Option(help="The manifest of the specification at hand.")] = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     memory: Annotated[str, typer.Option(help="Memory for each run of TLC, as Java takes it.")] = "2g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
-    ] = None,
+    timeout: TlcTimeout = None,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Runs of TLC at a time (default: one for each processor)."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.cli.console import check_json_place, running, write_json
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import JsonFile, dialect_option
 from harness.doctor.examine import Doctor
 from harness.doctor.report import levels, rows, to_json
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
@@ -25,11 +24,7 @@ def command(
     ] = "python",
     dialect: Annotated[
         str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target; by default the dialect of its hello or of its name.",
-        ),
+        dialect_option("The dialect of the target; by default the dialect of its hello or of its name."),
     ] = None,
     timeout: Annotated[
         float,
@@ -40,9 +35,7 @@ def command(
             help="Seconds that an answer of stdio:COMMAND may take.",
         ),
     ] = 20.0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Test an adapter against the contract of targets, and tell which tests the adapter allows.
 

@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import (
+    ALL_PROCESSORS,
+    SPARK_MEMORY,
+    Config,
+    JsonFile,
+    ManifestFile,
+    Master,
+    Package,
+    SparkMemory,
+    SparkSettings,
+    TlcMemory,
+    TlcTimeout,
+    WaiverFile,
+    dialect_option,
+)
 from harness.engines.base import Limits
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.files import output_folder
@@ -33,12 +47,7 @@ def command(
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
     dialect: Annotated[
-        str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target; by default the dialect of the model.",
-        ),
+        str | None, dialect_option("The dialect of the target; by default the dialect of the model.")
     ] = None,
     inputs: Annotated[
         list[str] | None,
@@ -64,44 +73,22 @@ def command(
     table_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help="Format of --tables: parquet, delta or iceberg.")
     ] = "parquet",
-    master: Annotated[
-        str, typer.Option(help="Spark's master: local[2], spark://HOST:7077, yarn …")
-    ] = "local[*]",
+    master: Master = ALL_PROCESSORS,
     page: Annotated[
         bool,
         typer.Option(
             "--page", help="Write a page of the state graph with its coverage: graph.html in --out."
         ),
     ] = False,
-    package: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The package that a cluster's workers run: build/conform.pex of `make package`.",
-        ),
-    ] = None,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A setting of Spark, as of spark-submit; repeatable."),
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="The configuration, if the model is the path of a module.")
-    ] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
-    waivers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
-        ),
-    ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
-    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
-    ] = None,
+    package: Package = None,
+    conf: SparkSettings = None,
+    config: Config = None,
+    manifest: ManifestFile = MANIFEST,
+    waivers: WaiverFile = None,
+    json_file: JsonFile = None,
+    memory: TlcMemory = "2g",
+    spark_memory: SparkMemory = SPARK_MEMORY,
+    timeout: TlcTimeout = None,
 ) -> None:
     """Judge every step of a model's whole state graph on an implementation, and traces beside it.
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, named_manifest, running, write_json
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import Wait, WaiverFile, dialect_option
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError, meant
 from harness.files import output_folder, write_text
@@ -45,10 +45,8 @@ def command(
     ] = "python",
     dialect: Annotated[
         str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target; by default kip-848, or the identified dialect of a broker.",
+        dialect_option(
+            "The dialect of the target; by default kip-848, or the identified dialect of a broker."
         ),
     ] = None,
     minutes: Annotated[
@@ -70,23 +68,13 @@ def command(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the first run; each next run has the next seed.")
     ] = 848,
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
-        ),
-    ] = 0,
+    wait: Wait = 0,
     traces: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder with golden/, counterexamples/ and corpus/.")
     ] = None,
-    manifest: Annotated[Path | None, typer.Option(help="The manifest.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="The manifest, beside which the modules are.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("build/gate"),
-    waivers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
-        ),
-    ] = None,
+    waivers: WaiverFile = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="The result (default: OUT/gate.json).")
     ] = None,

@@ -14,6 +14,7 @@ import typer
 from frozendict import frozendict
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
+from harness.cli.options import Config, Libraries, ManifestFile, TlcMemory, TlcTimeout
 from harness.engines.base import Limits, Model, Progress
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.files import output_folder, read_text
@@ -39,10 +40,8 @@ def command(
         str, typer.Argument(metavar="MODEL|PATH.tla", help="A model of the manifest, or a module by path.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for the traces.")],
-    config: Annotated[Path | None, typer.Option(help="The configuration of a module given by path.")] = None,
-    library: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="A folder with more modules, for a path.")
-    ] = None,
+    config: Config = None,
+    library: Libraries = None,
     random: Annotated[
         int | None, typer.Option("--simulate", min=1, metavar="N", help="Write N random behaviours.")
     ] = None,
@@ -64,14 +63,12 @@ def command(
     ] = None,
     max_length: Annotated[int, typer.Option(min=1, help="About so many steps in one tour.")] = 100,
     max_traces: Annotated[int | None, typer.Option(min=1, help="Write no more tours than this.")] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    manifest: ManifestFile = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write a summary as JSON, too.")
     ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
-    ] = None,
+    memory: TlcMemory = "2g",
+    timeout: TlcTimeout = None,
 ) -> None:
     """Write traces of a model as ITF.
 

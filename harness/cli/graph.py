@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
+from harness.cli.options import Config, Libraries, ManifestFile, TlcMemory, TlcTimeout
 from harness.engines.base import Limits
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
@@ -30,10 +31,8 @@ def command(
             metavar="[MODEL|PATH.tla]", help="A model of the manifest, or a module by path; else --trace."
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="The configuration of a module given by path.")] = None,
-    library: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="A folder with more modules, for a path.")
-    ] = None,
+    config: Config = None,
+    library: Libraries = None,
     trace: Annotated[
         Path | None, typer.Option(metavar="TRACE.itf.json", help="Show the path of this trace.")
     ] = None,
@@ -60,14 +59,12 @@ def command(
             "--mermaid", help="Write the sequence diagram as Mermaid text, for an issue or a pull request."
         ),
     ] = False,
-    manifest: Annotated[Path, typer.Option(help="The manifest.")] = MANIFEST,
+    manifest: ManifestFile = MANIFEST,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the drawn graph as JSON, too.")
     ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
-    ] = None,
+    memory: TlcMemory = "2g",
+    timeout: TlcTimeout = None,
 ) -> None:
     """Draw the state graph of a model, the path of a trace in it, or a trace alone, as SVG and PNG.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
+from harness.cli.options import JsonFile
 from harness.files import write_text
 from harness.identify.judge import Identified
 from harness.identify.own import identified
@@ -22,9 +23,7 @@ def command(
     target: Annotated[
         str, typer.Option(help="The implementation: python, stdio:COMMAND, or another that replay takes.")
     ] = "python",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, print_table, running, write_json
+from harness.cli.options import JsonFile
 from harness.errors import EVIDENCE_MISSING, HOLDS, NOT_CONFORMANT, USAGE, ConformError
 
 OPERATORS = "mutmut"
@@ -61,9 +62,7 @@ def command(
             metavar="FILE", help="The file of judged mutants; a run that was stopped goes on from it."
         ),
     ] = Path("build/mutate/journal.jsonl"),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Change the coordinator and the specification in small ways, one at a time, and see which checks notice.
 

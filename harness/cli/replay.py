@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, running, write_json
-from harness.cli.dialect_option import METAVAR, named
 from harness.cli.identify import lines
+from harness.cli.options import JsonFile, Wait, WaiverFile, dialect_option
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, ConformError
 from harness.identify.explain import grouped
 from harness.identify.own import identified, own_traces
@@ -46,34 +46,17 @@ def command(
         ),
     ] = "python",
     dialect: Annotated[
-        str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target; by default the dialect of all the traces.",
-        ),
+        str | None, dialect_option("The dialect of the target; by default the dialect of all the traces.")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     max_differences: Annotated[
         int, typer.Option(min=1, metavar="N", help="Judge no more steps after N differences; by default all.")
     ] = ALL,
-    waivers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Differences that are accepted: signature, reason, expires (TOML)."
-        ),
-    ] = None,
+    waivers: WaiverFile = None,
     jobs: Annotated[
         int, typer.Option(min=1, metavar="N", help="Replay in N processes, each on a target of its own.")
     ] = 1,
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
-        ),
-    ] = 0,
+    wait: Wait = 0,
     record: Annotated[
         Path | None,
         typer.Option(

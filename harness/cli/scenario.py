@@ -16,7 +16,7 @@ from harness.cli.console import (
     spec_folder,
     write_json,
 )
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import JsonFile, ManifestFile, TlcMemory, TlcTimeout, dialect_option
 from harness.engines.base import Limits
 from harness.engines.tlc import VERSION
 from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT, ConformError
@@ -46,23 +46,17 @@ def command(
     target: Annotated[
         str | None, typer.Option(help="Replay them, too: on python, or stdio:COMMAND (the line protocol).")
     ] = None,
-    dialect: Annotated[
-        str, typer.Option(parser=named, metavar=METAVAR, help="The dialect of the target.")
-    ] = "kip-848",
+    dialect: Annotated[str, dialect_option("The dialect of the target.")] = "kip-848",
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write the states that the specification gives into the files.")
     ] = False,
     from_trace: Annotated[
         Path | None, typer.Option("--from", metavar="TRACE", help="Print an ITF trace as a scenario.")
     ] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "1g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
-    ] = None,
+    manifest: ManifestFile = MANIFEST,
+    json_file: JsonFile = None,
+    memory: TlcMemory = "1g",
+    timeout: TlcTimeout = None,
 ) -> None:
     """Check that scenarios are behaviours of the specification, state by state as they are written.
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, running, spec_folder, write_json
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import JsonFile, ManifestFile, TlcMemory, TlcTimeout, Wait, dialect_option
 from harness.engines.base import Limits
 from harness.errors import NOT_CONFORMANT
 from harness.files import output_folder, write_text
@@ -32,12 +32,7 @@ def command(
         str, typer.Option(help="The implementation on which it fails, as replay takes it.")
     ] = "python",
     dialect: Annotated[
-        str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target; by default the dialect of the trace.",
-        ),
+        str | None, dialect_option("The dialect of the target; by default the dialect of the trace.")
     ] = None,
     signature: Annotated[
         str,
@@ -47,26 +42,17 @@ def command(
             "--json has the signatures).",
         ),
     ] = "",
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
-        ),
-    ] = 0,
+    wait: Wait = 0,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="File for the shortest trace (default: in build/shrunk, by its name)."
         ),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "1g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop a run of TLC after S seconds.")
-    ] = None,
+    json_file: JsonFile = None,
+    manifest: ManifestFile = MANIFEST,
+    memory: TlcMemory = "1g",
+    timeout: TlcTimeout = None,
 ) -> None:
     """Remove the steps of a trace that its failure does not need.
 

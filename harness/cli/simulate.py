@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place
-from harness.cli.kept_option import KeptFolder, NoKept
+from harness.cli.options import (
+    ALL_PROCESSORS,
+    SPARK_MEMORY,
+    JsonFile,
+    KeptFolder,
+    Master,
+    NoKept,
+    Package,
+    Schedule,
+    SparkMemory,
+    SparkSettings,
+)
 from harness.cli.simulate_groups import Assumption, Place, check_record, replay_groups, simulate_groups
 from harness.errors import USAGE, ConformError
 from harness.kept import FOLDER
@@ -25,10 +36,7 @@ def command(
     kind: Annotated[
         str, typer.Option(metavar="KIND", help=f"Kind of the groups: {', '.join(sorted(stages()))}.")
     ] = SimulationOptions().kind,
-    schedule: Annotated[
-        Path | None,
-        typer.Option("--replay", metavar="FILE", help="Run this schedule instead of a random one."),
-    ] = None,
+    schedule: Schedule = None,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -39,28 +47,15 @@ def command(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for schedules that fail.")] = Path(
         "build/simulate"
     ),
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     without: Annotated[
         list[Assumption] | None,
         typer.Option(help="Take away an assumption of the protocol: then a violation must be found."),
     ] = None,
-    master: Annotated[
-        str, typer.Option(help="Spark's master: local[2], spark://HOST:7077, yarn …")
-    ] = "local[*]",
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A setting of Spark, as of spark-submit; repeatable."),
-    ] = None,
-    package: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The package that a cluster's workers run: build/conform.pex of `make package`.",
-        ),
-    ] = None,
-    spark_memory: Annotated[str, typer.Option(help="Memory for Spark's JVM, as Java takes it.")] = "1500m",
+    master: Master = ALL_PROCESSORS,
+    conf: SparkSettings = None,
+    package: Package = None,
+    spark_memory: SparkMemory = SPARK_MEMORY,
     kept_folder: KeptFolder = FOLDER,
     no_kept: NoKept = False,
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.console import running, write_json
+from harness.cli.options import ALL_PROCESSORS, SPARK_MEMORY
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
 from harness.kept import Kept, tried
@@ -51,8 +52,8 @@ class Place:
 
     out: Path
     json_file: Path | None = None
-    master: str = "local[*]"
-    spark_memory: str = "1500m"
+    master: str = ALL_PROCESSORS
+    spark_memory: str = SPARK_MEMORY
     package: Path | None = None
     conf: Sequence[str] = ()
     record: Path | None = None

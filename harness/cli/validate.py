@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, running, spec_folder, write_json
-from harness.cli.dialect_option import METAVAR, named
+from harness.cli.options import JsonFile, ManifestFile, TlcMemory, TlcTimeout, dialect_option
 from harness.cli.sides import Side, clients_in, clients_json, judge_clients
 from harness.dialect_name import base_of
 from harness.engines.base import Limits
@@ -33,12 +33,7 @@ def command(
         str | None, typer.Option(help="The group (default: the first that a request names).")
     ] = None,
     dialect: Annotated[
-        str | None,
-        typer.Option(
-            parser=named,
-            metavar=METAVAR,
-            help="The dialect of the target (default: the dialect of the log, or kip-848).",
-        ),
+        str | None, dialect_option("The dialect of the target (default: the dialect of the log, or kip-848).")
     ] = None,
     side: Annotated[
         Side | None,
@@ -50,14 +45,10 @@ def command(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for the behaviours, as ITF traces.")
     ] = None,
-    manifest: Annotated[Path, typer.Option(help="The manifest, beside which the modules are.")] = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON, too.")
-    ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for TLC, as Java takes it.")] = "2g",
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Stop TLC after S seconds.")
-    ] = None,
+    manifest: ManifestFile = MANIFEST,
+    json_file: JsonFile = None,
+    memory: TlcMemory = "2g",
+    timeout: TlcTimeout = None,
 ) -> None:
     """Tell if a recorded run of an implementation is a behaviour of the specification.
 

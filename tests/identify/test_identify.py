@@ -13,8 +13,8 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from harness.cli.dialect_option import named
 from harness.cli.main import app
+from harness.cli.options import named
 from harness.errors import ConformError
 from harness.identify import probes
 from harness.identify.judge import Identified, identify, with_changes

@@ -31,9 +31,9 @@ from harness.simulate.groups.run import (
     shrunk,
     summed,
 )
-from harness.simulate.groups.scene import Counts, Story
 from harness.simulate.groups.schedule import read_schedule, schedule_of, write_schedule
 from harness.simulate.groups.schedule import to_json as to_json_schedule
+from harness.simulate.groups.story import Counts, Story
 from harness.targets.base import Json
 from harness.targets.groups.parts import parts_of
 from harness.targets.recording import opened_log

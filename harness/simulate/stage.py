@@ -13,7 +13,7 @@ from harness.kinds.registry import KINDS
 from harness.targets.base import Json
 
 if TYPE_CHECKING:
-    from harness.simulate.groups.scene import Counts, Settings, Story
+    from harness.simulate.groups.story import Counts, Settings, Story
 
 
 class Played(Protocol):

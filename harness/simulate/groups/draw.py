@@ -12,7 +12,7 @@ from typing import Final
 from harness.replay import wire
 from harness.simulate.groups.process import Process
 from harness.simulate.groups.pump import Plan
-from harness.simulate.groups.scene import Settings
+from harness.simulate.groups.story import Settings
 from harness.simulate.groups.weather import Weather
 from harness.simulate.groups.world import World
 from harness.targets.base import Json

@@ -12,8 +12,9 @@ from harness.simulate.groups.next_request import FIND, HEARTBEAT
 from harness.simulate.groups.offsets import committed_by
 from harness.simulate.groups.parts import RequestView, Violation
 from harness.simulate.groups.process import Message, Process, check_report
-from harness.simulate.groups.scene import ACTIVE, Scene
-from harness.simulate.groups.words import in_words, of_answer, of_request
+from harness.simulate.groups.scene import Scene
+from harness.simulate.groups.story import ACTIVE
+from harness.simulate.groups.words import of_answer, of_request
 from harness.targets.base import Json
 
 SLOW_MS: Final = 1_000
@@ -22,11 +23,6 @@ SLOW_MS: Final = 1_000
 
 class Network(Scene):
     """A scene with messages; each method does one event, and tells if the event was void."""
-
-    def _note(self, who: str, event: Json) -> bool:
-        if self.story:
-            self.story.note(who, in_words(event))
-        return True
 
     def _keep_late(self, message: Message | None) -> None:
         if message is not None and message.request.api != FIND:
@@ -59,7 +55,7 @@ class Network(Scene):
             process.request = Message(process.name, request, process.incarnation, since)
         else:
             self.counts.faults["lost in a partition"] += 1
-            self._draw(process.name, "coordinator", request, "lost")
+            self.draw(process.name, "coordinator", request, "lost")
         return True
 
     def _drop_copy(self, process: Process) -> None:
@@ -74,7 +70,7 @@ class Network(Scene):
             return False
         process.request = None
         self._count_delivery(process)
-        self._draw(process.name, "coordinator", message.request, "request")
+        self.draw(process.name, "coordinator", message.request, "request")
         process.answer = self.handle(message, process)
         return True
 
@@ -83,20 +79,6 @@ class Network(Scene):
         self.counts.faults["reordering"] += any(
             other.request is not None and other.sent_ms < process.sent_ms for other in self.processes.values()
         )
-
-    def _lose(self, process: Process, event: Json) -> bool:
-        """Lose the request or the answer in flight."""
-        if process.request is not None:
-            self._draw(process.name, "coordinator", process.request.request, "lost")
-            process.request = None
-            self.counts.faults["request lost"] += 1
-        elif process.answer is not None:
-            self._draw("coordinator", process.name, process.answer, "lost")
-            process.answer = None
-            self.counts.faults["answer lost"] += 1
-        else:
-            return False
-        return True
 
     def _duplicate(self, process: Process, event: Json) -> bool:
         """Copy the request in flight. It has at most one copy: the protocol would not bear a third request
@@ -108,7 +90,7 @@ class Network(Scene):
             return False  # A5: before a member has computed, both would have one epoch, and none be fenced
         process.copy = process.request
         self.counts.faults["request duplicated"] += 1
-        return self._note(process.name, event)
+        return self.note(process.name, event)
 
     def _deliver_copy(self, process: Process, event: Json) -> bool:
         message = process.copy
@@ -116,7 +98,7 @@ class Network(Scene):
             return False
         process.copy = None
         self.counts.faults["copy delivered"] += 1
-        self._draw(process.name, "coordinator", message.request, "copy")
+        self.draw(process.name, "coordinator", message.request, "copy")
         self.handle(message, None)
         return True
 
@@ -128,7 +110,7 @@ class Network(Scene):
         message = waiting[0] if event.get("again") else waiting.pop(0)
         self.counts.faults["late request"] += 1
         self.counts.faults["late request duplicated"] += bool(event.get("again"))
-        self._draw(message.who, "coordinator", message.request, "late")
+        self.draw(message.who, "coordinator", message.request, "late")
         self.handle(message, None)
         return True
 
@@ -138,7 +120,7 @@ class Network(Scene):
             return False
         process.answer = process.waits_for = None
         process.old_answer = request.correlation, body
-        self._draw("coordinator", process.name, body, "answer")
+        self.draw("coordinator", process.name, body, "answer")
         before = dict(process.machine.offsets.positions)
         local_ms = process.local_ms(self.now_ms)
         process.machine.answered(request.correlation, body, local_ms)
@@ -184,14 +166,16 @@ class Network(Scene):
         process.request = process.answer = process.waits_for = None
         process.watch.unanswered()
         self.counts.faults["request timed out"] += 1
-        self._note(process.name, event)
+        self.note(process.name, event)
         disconnected = bool(event.get("disconnected"))
         local_ms = process.local_ms(self.now_ms)
         process.next_request.failed(disconnected, local_ms)
         process.machine.failed(request.correlation, local_ms, disconnected=disconnected)
         return True
 
-    def _draw(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
+    def draw(self, sender: str, receiver: str, message: RequestView | Json, kind: str) -> None:
+        """Write a message into the story."""
         if self.story:
-            label = of_answer(what, self.topics) if isinstance(what, dict) else of_request(what, self.topics)
+            topics = self.topics
+            label = of_answer(message, topics) if isinstance(message, dict) else of_request(message, topics)
             self.story.message(sender, receiver, label, kind)

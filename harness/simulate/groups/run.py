@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.simulate.groups.parts import Violation
-from harness.simulate.groups.scene import Counts, Settings, Story
 from harness.simulate.groups.schedule import Schedule
 from harness.simulate.groups.snapshot import one_group
+from harness.simulate.groups.story import Counts, Settings, Story
 from harness.simulate.shrink import shrink
 from harness.simulate.stage import stage_of
 from harness.targets.base import Json
@@ -262,7 +262,7 @@ class Simulated:
 
 def summed(options: SimulationOptions, outcomes: Sequence[Outcome]) -> Simulated:
     """Add up outcomes, in any order."""
-    counts, digest = Counts(Counter(), Counter(), Counter(), Counter()), hashlib.sha256()
+    counts, digest = Counts.none(), hashlib.sha256()
     first: dict[tuple[str, str], SimulatedViolation] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for outcome in sorted(outcomes, key=lambda one: one.seed):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from itertools import count
 from typing import Final
 
@@ -16,31 +14,21 @@ from harness.simulate.groups.answers import (
 )
 from harness.simulate.groups.computed import INSTALL, PREPARE
 from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch
+from harness.simulate.groups.events import Events
 from harness.simulate.groups.next_request import FIND, HEARTBEAT
 from harness.simulate.groups.offsets import OffsetsWatch
-from harness.simulate.groups.parts import Partition, Parts, Topics, Violation, from_wire, shown
+from harness.simulate.groups.parts import (
+    Cluster,
+    Partition,
+    Parts,
+    Topics,
+    Violation,
+    from_wire,
+    shown,
+)
 from harness.simulate.groups.process import Message, Process, check_process
+from harness.simulate.groups.story import Settings, Story
 from harness.targets.base import Json
-
-ACTIVE: Final = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The assumptions under which a schedule is played. Without `r9` the network may deliver requests that
-    living processes gave up (R9); without `exemption` removed members that do not know of their removal may
-    not own anything either (R7). Both must fail. `kind` is the kind of the groups."""
-
-    session_ms: int = 45_000
-    heartbeat_ms: int = 5_000
-    groups: tuple[str, ...] = ("g",)
-    r9: bool = True
-    exemption: bool = True
-    kind: str = "consumer"
-
-    def to_json(self) -> Json:
-        return asdict(self)
-
 
 FAULTS: Final = (
     *("request lost", "answer lost", "request duplicated", "copy delivered", "answer duplicated"),
@@ -53,94 +41,18 @@ FAULTS: Final = (
 """Faults and changes. Each is counted, also those that never happen."""
 
 
-@dataclass
-class Counts:
-    """Counts of a run: events by kind, faults by kind, states of groups after their steps, rebalances that
-    ended in STABLE, answers of the coordinator by error code, partitions that two processes owned while one
-    of them was removed and did not know that."""
-
-    kinds: Counter[str]
-    faults: Counter[str]
-    states: Counter[str]
-    answers: Counter[str]
-    rebalances: int = 0
-    zombie_owners: int = 0
-
-    @classmethod
-    def none(cls) -> Counts:
-        """Nothing yet."""
-        return cls(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
-
-    @property
-    def events(self) -> int:
-        """The number of all events."""
-        return sum(self.kinds.values())
-
-    def add(self, other: Counts) -> None:
-        """The sum, in place."""
-        for mine, its in (
-            (self.kinds, other.kinds),
-            (self.faults, other.faults),
-            (self.states, other.states),
-            (self.answers, other.answers),
-        ):
-            mine.update(its)
-        self.rebalances += other.rebalances
-        self.zombie_owners += other.zombie_owners
-
-
-class Story:
-    """The data of a sequence diagram: messages and notes, in order; the groups before the last event and,
-    where the event violates a property, after it (snapshot.py)."""
-
-    def __init__(self) -> None:
-        self.messages: list[Json] = []
-        self.before: dict[str, Json] = {}
-        self.after: dict[str, Json] = {}
-        self.undescribed: Counter[str] = Counter()
-        """Faults of `describe`, each with its group: states that the report does not have."""
-
-    def message(self, sender: str, receiver: str, label: str, kind: str) -> None:
-        """A request or an answer arrives, is lost, …"""
-        self.messages.append({"from": sender, "to": receiver, "label": label, "kind": kind})
-
-    def note(self, who: str, label: str) -> None:
-        """Note an event of one process, or of all ("")."""
-        self.messages.append({"from": who, "to": who, "label": label, "kind": "note"})
-
-    def lines(self) -> Iterator[str]:
-        """One line each: "A -> coordinator: join"."""
-        for one in self.messages:
-            if one["kind"] == "note":
-                yield f"{one['from'] or 'all'}: {one['label']}"
-            else:
-                kind = "" if one["kind"] in ("request", "answer") else f" ({one['kind']})"
-                yield f"{one['from']} -> {one['to']}: {one['label']}{kind}"
-
-
-class Scene:
+class Scene(Events[Process, Message, Cluster]):
     """The processes and the coordinator, and the invariants of their actions."""
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
+        super().__init__(parts.cluster(settings.session_ms, settings.heartbeat_ms), settings, story, FAULTS)
         self.parts = parts
-        self.settings = settings
-        self.story = story
-        self.cluster = parts.cluster(settings.session_ms, settings.heartbeat_ms)
-        self.now_ms = 0
         self.topics: Topics = {}
         self.gone_topics: set[str] = set()
         """Ids of deleted topics: none comes back (T2)."""
-        self.coordinator = ACTIVE
-        self.log_fails = False
-        self.processes: dict[str, Process] = {}
-        self.starts: Counter[str] = Counter()
-        self.late: dict[str, list[Message]] = {}
-        """Requests of processes that are gone, and without R9 those that living ones gave up."""
         numbers = count(1)
         self.watches = {group: GroupWatch(group, numbers) for group in settings.groups}
         self.offsets = {group: OffsetsWatch() for group in settings.groups}
-        self.counts = Counts.none()
-        self._states = dict.fromkeys(settings.groups, "Dead")
 
     # The coordinator
 
@@ -150,12 +62,7 @@ class Scene:
             return
         fired = self.cluster.advance(to_ms - self.now_ms, self._timer_fired)
         self.now_ms = to_ms
-        for timer in fired:
-            self.counts.kinds[f"{timer['timer']} timeout"] += 1
-            if self.story:
-                self.story.note(
-                    "coordinator", f"{timer['timer']} timeout of {timer['member'] or timer['group']}"
-                )
+        self.fired(fired)
 
     def _timer_fired(self) -> None:
         self.stepped(self.settings.groups, TIMER)
@@ -168,11 +75,7 @@ class Scene:
             changed = watch.step(self.cluster.group(group), cause, self.topics)
             if existed and not watch.epoch:
                 self.offsets[group].forget()
-            state = self.cluster.group_state(group)
-            self.counts.states[state] += 1
-            if state != self._states[group]:
-                self.counts.rebalances += state == "Stable"
-                self._states[group] = state
+            self.saw_state(group, self.cluster.group_state(group))
             if changed:
                 self.check_owners(group)
 

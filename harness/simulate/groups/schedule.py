@@ -15,7 +15,7 @@ from harness.errors import USAGE, ConformError
 from harness.files import read_text, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
-from harness.simulate.groups.scene import Settings
+from harness.simulate.groups.story import Settings
 from harness.simulate.stage import stage_of
 from harness.targets.base import Json
 

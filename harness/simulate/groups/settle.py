@@ -8,7 +8,7 @@ from typing import Final
 from harness.simulate.groups.parts import Partition, Violation
 from harness.simulate.groups.process import Process
 from harness.simulate.groups.pump import Pump
-from harness.simulate.groups.scene import ACTIVE
+from harness.simulate.groups.story import ACTIVE
 from harness.simulate.groups.world import World
 from harness.simulate.stage import Draws, Played
 from harness.targets.base import Json

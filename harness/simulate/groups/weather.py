@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, Protocol, TypeVar
 
 from harness.simulate.groups.pump import P, Pump, Pumps
-from harness.simulate.groups.scene import ACTIVE
+from harness.simulate.groups.story import ACTIVE
 from harness.targets.base import Json
 
 STORM_MS: Final = (10_000, 60_000)

@@ -7,10 +7,8 @@ schedule, is void, and every schedule is a behaviour of the system.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from harness.errors import ConformError
 from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
 from harness.simulate.groups.member_watch import CLOSE_TIMEOUT_MS
 from harness.simulate.groups.network import Network
@@ -24,9 +22,8 @@ from harness.simulate.groups.process import (
     Process,
     check_callback,
 )
-from harness.simulate.groups.scene import ACTIVE, Settings, Story
 from harness.simulate.groups.snapshot import snapshot
-from harness.simulate.groups.words import in_words
+from harness.simulate.groups.story import ACTIVE, Settings, Story
 from harness.targets.base import Json
 
 ENDED: Final = ("UNSUBSCRIBED", "FATAL")
@@ -37,7 +34,7 @@ class World(Network):
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
         super().__init__(parts, settings, story)
-        self._does: dict[str, Callable[[Json], bool]] = {
+        self.does = {
             "topic": self._topic,
             "delete-topic": self._delete_topic,
             "down": self._down,
@@ -50,7 +47,7 @@ class World(Network):
             "start": self._start,
             "late": self._late,
         }
-        self._to_process: dict[str, Callable[[Process, Json], bool]] = {
+        self.to_process = {
             "crash": self._crash,
             "close": self._close,
             "subscribe": self._subscribe,
@@ -71,37 +68,18 @@ class World(Network):
         }
 
     def apply(self, event: Json) -> bool:
-        """Do one event, and check the touched groups and processes; False if the event is void. Raises
-        Violation."""
+        """Do one event; a story keeps the state of the groups before it."""
         if self.story:
             self.story.before = snapshot(self)
-        try:
-            return self._apply(event)
-        except (Violation, ConformError):  # the latter is of the harness: its log cannot be written
-            raise
-        except Exception as error:  # any exception of the parts under test is a finding
-            what = f"{type(error).__name__}: {error}"
-            raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
+        return super().apply(event)
 
-    def _apply(self, event: Json) -> bool:
-        self.advance(event["at"])
-        does = event["do"]
-        if does in self._does:
-            happened = self._does[does](event)
-        else:
-            process = self.processes.get(event["who"])
-            if process is None:
-                return False
-            happened = self._to_process[does](process, event)
-            self.look(process)
-            if process.state in ENDED and process.machine.closed:
-                if process.state != "FATAL":
-                    process.watch.ended(process.using)
-                    process.next_request.ended(process.local_ms(self.now_ms))
-                self._ended(process)
-        if happened:
-            self.counts.kinds[does] += 1
-        return happened
+    def end_if_over(self, process: Process) -> None:
+        """End a process whose application has closed its member, when the member is done."""
+        if process.state in ENDED and process.machine.closed:
+            if process.state != "FATAL":
+                process.watch.ended(process.using)
+                process.next_request.ended(process.local_ms(self.now_ms))
+            self.ended(process)
 
     # Topics and the coordinator
 
@@ -140,7 +118,7 @@ class World(Network):
         self.gone_topics |= {topic for topic, _ in self.topics.values() if topic not in left}
         self.topics = topics
         self.counts.faults[fault] += 1
-        self._note("coordinator", event)
+        self.note("coordinator", event)
         self.stepped(self.settings.groups, TOPICS)
         return True
 
@@ -150,7 +128,7 @@ class World(Network):
         self.coordinator = event["how"]
         self.cluster.set_state(self.coordinator)
         self.counts.faults["coordinator down"] += 1
-        return self._note("coordinator", event)
+        return self.note("coordinator", event)
 
     def _fail_over(self, event: Json) -> bool:
         """P2: the new coordinator has the state of the log, and the old one's connections are gone (R9)."""
@@ -167,17 +145,9 @@ class World(Network):
         for process in self.processes.values():
             self._drop_copy(process)
         self.counts.faults["fail-over"] += 1
-        self._note("coordinator", event)
+        self.note("coordinator", event)
         self.stepped(self.settings.groups, FAIL_OVER)
         return True
-
-    def _log(self, event: Json) -> bool:
-        if self.log_fails == event["fails"]:
-            return False
-        self.log_fails = event["fails"]
-        self.cluster.fail_appends(self.log_fails)
-        self.counts.faults["log refuses"] += self.log_fails
-        return self._note("coordinator", event)
 
     def _delete_group(self, event: Json) -> bool:
         """E5: long after the group became empty, when no message of it is in flight and no process takes
@@ -191,7 +161,7 @@ class World(Network):
         if alive or not empty or self.coordinator != ACTIVE or not self.cluster.delete_group(group):
             return False
         self.counts.faults["group deleted"] += 1
-        self._note("coordinator", event)
+        self.note("coordinator", event)
         self.stepped((group,), DELETION)
         return True
 
@@ -203,13 +173,13 @@ class World(Network):
             self._drop_copy(process)
             process.request = process.answer = None
         self.counts.faults["partition"] += bool(cut)
-        return bool(cut) and self._note("", event)
+        return bool(cut) and self.note("", event)
 
     def _heal(self, event: Json) -> bool:
         cut = [process for process in self.processes.values() if not process.reachable]
         for process in cut:
             process.reachable = True
-        return bool(cut) and self._note("", event)
+        return bool(cut) and self.note("", event)
 
     # Processes
 
@@ -240,15 +210,9 @@ class World(Network):
         self.counts.faults["restart"] += again
         self.counts.faults["skewed clock"] += process.permille != 1000
         self._wants(process, event, 0)
-        return self._note(name, event)
+        return self.note(name, event)
 
-    def _crash(self, process: Process, event: Json) -> bool:
-        self.counts.faults["crash"] += 1
-        self._note(process.name, event)
-        self._ended(process)
-        return True
-
-    def _ended(self, process: Process) -> None:
+    def ended(self, process: Process) -> None:
         """End the process; its last request may still arrive at any time."""
         del self.processes[process.name]
         self.offsets[process.consumer.group].forget(process.owned)
@@ -263,14 +227,14 @@ class World(Network):
         process.machine.close(now_ms)
         process.watch.gives_up(now_ms)
         self.counts.faults["leave"] += 1
-        return self._note(process.name, event)
+        return self.note(process.name, event)
 
     def _subscribe(self, process: Process, event: Json) -> bool:
         if process.machine.closed or process.state == "FATAL":
             return False
         self._wants(process, event, process.local_ms(self.now_ms))
         self.counts.faults["subscription changed"] += 1
-        return self._note(process.name, event)
+        return self.note(process.name, event)
 
     def _unsubscribe(self, process: Process, event: Json) -> bool:
         if process.machine.closed or process.state == "FATAL" or not process.subscribed:
@@ -281,7 +245,7 @@ class World(Network):
         process.machine.unsubscribe(now_ms)
         process.watch.gives_up(now_ms)
         self.counts.faults["unsubscribed"] += 1
-        return self._note(process.name, event)
+        return self.note(process.name, event)
 
     def _wants(self, process: Process, event: Json, now_ms: int) -> None:
         process.subscription = frozenset(event["topics"]), event.get("regex")
@@ -289,27 +253,13 @@ class World(Network):
         process.machine.subscribe(event["topics"], regex=event.get("regex"), now_ms=now_ms)
 
     def _poll(self, process: Process, event: Json) -> bool:
-        """Poll as the application; a `slow` one stays in the first callback, until that is done. Where it
-        `raises`, its callbacks fail."""
-        if process.running is not None:
-            return False
-        machine, now_ms = process.machine, process.local_ms(self.now_ms)
-        machine.poll(now_ms)
-        process.polled_in_vain = True
-        while self._begin_callback(process, now_ms):
-            process.polled_in_vain = False
-            if event.get("slow"):
-                break
-            self._end_callback(process, now_ms, bool(event.get("raises")))
-        return True
-
-    def _done(self, process: Process, event: Json) -> bool:
         if process.running is None:
-            return False
-        self._end_callback(process, process.local_ms(self.now_ms))
-        return True
+            process.machine.poll(process.local_ms(self.now_ms))
+        return super()._poll(process, event)
 
-    def _begin_callback(self, process: Process, now_ms: int) -> bool:
+    def begin_callback(self, process: Process) -> bool:
+        """Begin the next callback of a member, and check it; False if there is none."""
+        now_ms = process.local_ms(self.now_ms)
         callback = process.machine.next_callback(now_ms)
         if callback is None:
             process.watch.polls_without_callback(process.machine.fetchable, now_ms)
@@ -328,8 +278,9 @@ class World(Network):
         self.look(process)
         return True
 
-    def _end_callback(self, process: Process, now_ms: int, raises: bool = False) -> None:
-        callback = process.running
+    def end_callback(self, process: Process, raises: bool = False) -> None:
+        """End the running callback, if there is one; where it `raises`, with an exception (K3)."""
+        callback, now_ms = process.running, process.local_ms(self.now_ms)
         if callback is None:
             return
         name, offsets = callback.name.value, self.offsets[process.consumer.group]
@@ -377,9 +328,3 @@ class World(Network):
         process.watch.application_commits()
         process.next_request.commits.begins()
         return True
-
-    def _leap(self, process: Process, event: Json) -> bool:
-        """Move the clock of a process ahead, as after a long pause of the whole process."""
-        process.leap_ms += event["ms"]
-        self.counts.faults["clock leap"] += 1
-        return self._note(process.name, event)

@@ -15,9 +15,9 @@ from harness.simulate.groups.computed import Prepared, check_installed, check_ke
 from harness.simulate.groups.operations import operations_of
 from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.run import SimulationOptions, run_seed
-from harness.simulate.groups.scene import Settings
 from harness.simulate.groups.schedule import Schedule, read_schedule
 from harness.simulate.groups.settle import settle
+from harness.simulate.groups.story import Settings
 from harness.simulate.groups.world import World
 from harness.targets.base import Json
 from harness.targets.groups.python import PythonParts

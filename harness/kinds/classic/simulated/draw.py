@@ -8,7 +8,7 @@ from typing import Final
 from harness.kinds.classic.simulated.process import Process
 from harness.kinds.classic.simulated.world import World
 from harness.simulate.groups.pump import Plan, Pump
-from harness.simulate.groups.scene import Settings
+from harness.simulate.groups.story import Settings
 from harness.simulate.groups.weather import Weather
 from harness.targets.base import Json
 

@@ -3,7 +3,6 @@ each event."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from harness.kinds.classic.simulated.group_rules import GroupRules
@@ -17,10 +16,11 @@ from harness.kinds.classic.simulated.member_rules import (
     SYNC,
     error_of,
 )
-from harness.kinds.classic.simulated.parts import Parts
+from harness.kinds.classic.simulated.parts import Cluster, Parts
 from harness.kinds.classic.simulated.process import Message, Process
+from harness.simulate.groups.events import Events
 from harness.simulate.groups.parts import RequestView, Violation, shown
-from harness.simulate.groups.scene import ACTIVE, Counts, Settings, Story
+from harness.simulate.groups.story import ACTIVE, Settings, Story
 from harness.simulate.groups.words import error_name
 from harness.targets.base import Json
 
@@ -36,29 +36,20 @@ SLOW_MS = 1_000
 UNKNOWN_TOPIC = 3
 
 
-class Network:
+class Network(Events[Process, Message, Cluster]):
     """The processes and the coordinator; each method for an event does the event, and returns False where it
     is void."""
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
-        self.parts, self.settings, self.story = parts, settings, story
-        self.cluster = parts.cluster()
-        self.now_ms = 0
+        super().__init__(parts.cluster(), settings, story, FAULTS)
+        self.parts = parts
         self.topics: dict[str, int] = {}
-        self.coordinator = ACTIVE
-        self.log_fails = False
-        self.processes: dict[str, Process] = {}
-        self.starts: Counter[str] = Counter()
-        self.late: dict[str, list[Message]] = {}
-        """Requests of processes that are gone."""
         self.rules = {group: GroupRules(parts, self.cluster, group) for group in settings.groups}
-        self.counts = Counts(Counter(), Counter(dict.fromkeys(FAULTS, 0)), Counter(), Counter())
         self.woken: Callable[[Process], None] = lambda process: None
         """The function that is called when an answer is sent to a process that waited, so that the pump looks
         at the process."""
         self._waiting: dict[str, Message] = {}
         """Requests that wait at the coordinator, by their names."""
-        self._states = dict.fromkeys(settings.groups, "Dead")
 
     # The coordinator
 
@@ -67,11 +58,7 @@ class Network:
         while self.now_ms < to_ms:
             fired = self.cluster.advance(min(to_ms - self.now_ms, SLOW_MS))
             self.now_ms = min(to_ms, self.now_ms + SLOW_MS)
-            for timer in fired:
-                self.counts.kinds[f"{timer['timer']} timeout"] += 1
-                if self.story:
-                    who = timer["member"] or timer["group"]
-                    self.story.note("coordinator", f"{timer['timer']} timeout of {who}")
+            self.fired(fired)
             if fired:
                 self.stepped()
 
@@ -87,11 +74,7 @@ class Network:
             if rules.step():
                 self.check_owners(name)
             group = self.cluster.group(name)
-            state = "Dead" if group is None else group.state
-            self.counts.states[state] += 1
-            if state != self._states[name]:
-                self.counts.rebalances += state == "Stable"
-                self._states[name] = state
+            self.saw_state(name, "Dead" if group is None else group.state)
 
     def handle(self, message: Message) -> None:
         """Let the coordinator handle a request; it answers at once, or later."""
@@ -173,20 +156,6 @@ class Network:
         self.counts.faults["delay"] += self.now_ms - process.sent_ms > SLOW_MS
         self.draw(process.name, "coordinator", message.request, "request")
         self.handle(message)
-        return True
-
-    def _lose(self, process: Process, event: Json) -> bool:
-        """Lose the request or the answer in flight."""
-        if process.request is not None:
-            self.draw(process.name, "coordinator", process.request.request, "lost")
-            process.request = None
-            self.counts.faults["request lost"] += 1
-        elif process.answer is not None:
-            self.draw("coordinator", process.name, process.answer, "lost")
-            process.answer = None
-            self.counts.faults["answer lost"] += 1
-        else:
-            return False
         return True
 
     def _late(self, event: Json) -> bool:
@@ -293,17 +262,10 @@ class Network:
 
     # For a story
 
-    def note(self, who: str, event: Json) -> bool:
-        """Write down an event."""
+    def draw(self, sender: str, receiver: str, message: RequestView | Json, kind: str) -> None:
+        """Write a message into the story."""
         if self.story:
-            words = [f"{name}={value}" for name, value in event.items() if name not in ("at", "do", "who")]
-            self.story.note(who, " ".join([event["do"], *words]))
-        return True
-
-    def draw(self, sender: str, receiver: str, what: RequestView | Json, kind: str) -> None:
-        """Write down a message."""
-        if self.story:
-            label = self._of_answer(what) if isinstance(what, dict) else self._of_request(what)
+            label = self._of_answer(message) if isinstance(message, dict) else self._of_request(message)
             self.story.message(sender, receiver, label, kind)
 
     def _of_request(self, request: RequestView) -> str:

@@ -6,10 +6,8 @@ others were left out of the schedule, is void, so that every schedule is a behav
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from harness.errors import ConformError
 from harness.kinds.classic.simulated.member_rules import MemberRules
 from harness.kinds.classic.simulated.network import Network
 from harness.kinds.classic.simulated.parts import (
@@ -24,8 +22,7 @@ from harness.kinds.classic.simulated.parts import (
 from harness.kinds.classic.simulated.process import Process
 from harness.replay import wire
 from harness.simulate.groups.parts import Violation, shown
-from harness.simulate.groups.scene import ACTIVE, Settings, Story
-from harness.simulate.groups.words import in_words
+from harness.simulate.groups.story import ACTIVE, Settings, Story
 from harness.targets.base import Json
 
 EVENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -62,7 +59,7 @@ class World(Network):
 
     def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
         super().__init__(parts, settings, story)
-        self._does: dict[str, Callable[[Json], bool]] = {
+        self.does = {
             "topic": self._topic,
             "delete-topic": self._delete_topic,
             "down": self._down,
@@ -72,7 +69,7 @@ class World(Network):
             "start": self._start,
             "late": self._late,
         }
-        self._to_process: dict[str, Callable[[Process, Json], bool]] = {
+        self.to_process = {
             "crash": self._crash,
             "close": self._close,
             "subscribe": self._subscribe,
@@ -91,33 +88,10 @@ class World(Network):
             "give-up": self._give_up,
         }
 
-    def apply(self, event: Json) -> bool:
-        """Do one event, and check the touched groups and processes; False if the event is void. Raises
-        Violation."""
-        try:
-            return self._apply(event)
-        except (Violation, ConformError):
-            raise
-        except Exception as error:  # any exception of the parts under test is a finding
-            what = f"{type(error).__name__}: {error}"
-            raise Violation("G8", "NothingRaises", f"{what}, at the event {in_words(event)}") from error
-
-    def _apply(self, event: Json) -> bool:
-        self.advance(event["at"])
-        does = event["do"]
-        if does in self._does:
-            happened = self._does[does](event)
-        else:
-            process = self.processes.get(event["who"])
-            if process is None:
-                return False
-            happened = self._to_process[does](process, event)
-            self.look(process)
-            if process.state == "unsubscribed" and process.rules.over:
-                self._ended(process)
-        if happened:
-            self.counts.kinds[does] += 1
-        return happened
+    def end_if_over(self, process: Process) -> None:
+        """End a process whose application has closed its member, when the member is done."""
+        if process.state == "unsubscribed" and process.rules.over:
+            self.ended(process)
 
     # Topics and the coordinator
 
@@ -172,14 +146,6 @@ class World(Network):
         self.stepped()
         return True
 
-    def _log(self, event: Json) -> bool:
-        if self.log_fails == event["fails"]:
-            return False
-        self.log_fails = event["fails"]
-        self.cluster.fail_appends(self.log_fails)
-        self.counts.faults["log refuses"] += self.log_fails
-        return self.note("coordinator", event)
-
     # Processes
 
     def _start(self, event: Json) -> bool:
@@ -206,13 +172,7 @@ class World(Network):
         process.rules.subscribes(frozenset(event["topics"]), now_ms)
         process.machine.subscribe(event["topics"], now_ms)
 
-    def _crash(self, process: Process, event: Json) -> bool:
-        self.counts.faults["crash"] += 1
-        self.note(process.name, event)
-        self._ended(process)
-        return True
-
-    def _ended(self, process: Process) -> None:
+    def ended(self, process: Process) -> None:
         """End the process; its last request may still arrive at any time."""
         del self.processes[process.name]
         if process.request is not None:
@@ -253,26 +213,8 @@ class World(Network):
         process.machine.topics_are(self.topics, now_ms)
         return True
 
-    def _poll(self, process: Process, event: Json) -> bool:
-        """Poll as the application; a `slow` one stays in the first callback, until that is done. Where it
-        `raises`, its callbacks fail."""
-        if process.running is not None:
-            return False
-        process.polled_in_vain = True
-        while self._begin_callback(process):
-            process.polled_in_vain = False
-            if event.get("slow"):
-                return True
-            self._end_callback(process, bool(event.get("raises")))
-        return True
-
-    def _done(self, process: Process, event: Json) -> bool:
-        if process.running is None:
-            return False
-        self._end_callback(process)
-        return True
-
-    def _begin_callback(self, process: Process) -> bool:
+    def begin_callback(self, process: Process) -> bool:
+        """Begin the next callback of a member, and check it; False if there is none."""
         now_ms = process.local_ms(self.now_ms)
         callback = process.machine.next_callback(now_ms)
         if callback is None:
@@ -285,7 +227,8 @@ class World(Network):
         self.look(process)
         return True
 
-    def _end_callback(self, process: Process, raises: bool = False) -> None:
+    def end_callback(self, process: Process, raises: bool = False) -> None:
+        """End the running callback, if there is one; where it `raises`, with an exception (C6)."""
         callback, process.running = process.running, None
         if callback is None:
             return
@@ -322,9 +265,3 @@ class World(Network):
             refused = True
         process.rules.commits(offsets, refused)
         return True
-
-    def _leap(self, process: Process, event: Json) -> bool:
-        """Move the clock of a process ahead, as after a long pause of the whole process."""
-        process.leap_ms += event["ms"]
-        self.counts.faults["clock leap"] += 1
-        return self.note(process.name, event)

@@ -22,8 +22,11 @@ from harness.replay.dialects import FORMS
 from harness.targets.base import Json
 from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
+from harness.validate.unread import unread_fields
 
 SHOWN = 3
+UNREAD = 12
+"""The number of unknown fields that are printed."""
 """The number of possible next steps that are shown; all are in the JSON."""
 
 
@@ -53,10 +56,11 @@ def command(
     """Tell if a recorded run of an implementation is a behaviour of the specification.
 
     A log has one JSON object a line: an operation of the line protocol with its `answer`; --record of
-    `conform replay` and `conform simulate` writes one, and any program can. Fields that an answer leaves out
-    are not compared. The log, of a consumer, classic, Connect or share group or of a group that migrates, is
-    rendered into a module over one of spec/Recorded*.tla that TLC follows line by line. Where a line does not
-    fit, the output shows the longest prefix that fits, and the steps that the specification has instead.
+    `conform replay` and `conform simulate` writes one, and any program can. Fields that an answer leaves
+    out are not compared, and fields that the protocol does not have are named. The log, of a consumer,
+    classic, Connect or share group or of a group that migrates, is rendered into a module over one of
+    spec/Recorded*.tla that TLC follows line by line. Where a line does not fit, the output shows the
+    longest prefix that fits, and the steps that the specification has instead.
 
     A record of `conform proxy` has both ends: its clients are judged, too, by spec/RecordedClient.tla. For a
     request that no member may send, the output names the rule, its requirement and the possible requests.
@@ -76,11 +80,14 @@ def command(
         output_folder(out)
     recorded = None if side == Side.CLIENT else read_log(log, group, dialect)
     clients = clients_in(log, group, side)
+    unread = unread_fields(log)
+    for one in [*unread[:UNREAD], *([f"and {len(unread) - UNREAD} more fields"] if unread[UNREAD:] else [])]:
+        print(one)
     spec, limits = spec_folder(manifest), Limits(memory, timeout, 1)
     with_clients = clients if recorded is None else recorded
     assert with_clients is not None
     name = _known(dialect or with_clients.dialect or "kip-848")
-    result: Json = {"verb": "validate", "group": with_clients.group, "dialect": name}
+    result: Json = {"verb": "validate", "group": with_clients.group, "dialect": name, "unread": unread}
     wrong = []
     if recorded is not None:
         judged = _judge(recorded, log, name, spec, limits, out)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import USAGE, ConformError
 from harness.protocol_schema import schema
+from harness.targets.base import Json
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -23,15 +24,9 @@ limits of values."""
 
 def check_form(path: Path, number: int, line: Any) -> None:
     """Check the types of one line. ConformError (exit 2) that names the line and the place in it."""
-    if not isinstance(line, dict) or not isinstance(line.get("op"), str):
+    if not is_operation(line):
         return  # the reader says what a line is
-    name, answer = line["op"], line.get("answer")
-    operation = {key: value for key, value in line.items() if key != "answer"}
-    checks = [(f"operation.{name}", operation, ""), (f"request.{line.get('api')}", line.get("body"), "body")]
-    if isinstance(answer, dict) and "error" not in answer:
-        checks.append((f"answer.{name}", answer, "answer"))
-        checks.append((f"response.{line.get('api')}", answer.get("body"), "answer.body"))
-    for definition, value, place in checks:
+    for definition, value, place in parts_of(line):
         if definition in schema()["$defs"] and value is not None:
             for error in _validator(definition).iter_errors(_observed(value)):
                 raise ConformError(
@@ -39,6 +34,25 @@ def check_form(path: Path, number: int, line: Any) -> None:
                     f"{(place + error.json_path[1:]).lstrip('.') or 'the line'}: {error.message[:200]}.",
                     USAGE,
                 )
+
+
+def is_operation(line: Any) -> bool:
+    """Tell if a line names an operation."""
+    return isinstance(line, dict) and isinstance(line.get("op"), str)
+
+
+def parts_of(line: Json) -> list[tuple[str, Any, str]]:
+    """The parts of a line: the name of the definition in the schema, the value, and the place in the line. A
+    name may have no definition: then the line protocol leaves the part open."""
+    name, api, answer = line["op"], line.get("api"), line.get("answer")
+    operation = {key: value for key, value in line.items() if key != "answer"}
+    parts = [(f"operation.{name}", operation, ""), (f"request.{api}", line.get("body"), "body")]
+    if isinstance(answer, dict) and "error" not in answer:
+        parts += [
+            (f"answer.{name}", answer, "answer"),
+            (f"response.{api}", answer.get("body"), "answer.body"),
+        ]
+    return parts
 
 
 def _observed(value: Any) -> Any:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from harness.cli.main import app
 from harness.errors import ENGINE_FAILED, NOT_CONFORMANT, USAGE, ConformError
 from harness.kinds.recordings import read_log
+from harness.validate.unread import unread_fields
 
 TRACES: Final = Path(__file__).parents[2] / "traces"
 OF_EACH_KIND: Final = (
@@ -162,6 +163,7 @@ def test_damaged_logs_are_read_or_refused(beginning: str, examples: int, tmp_pat
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         try:
             read_log(file)
+            unread_fields(file)
         except ConformError as error:
             assert error.exit_code == USAGE
 

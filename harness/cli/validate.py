@@ -25,9 +25,9 @@ from harness.validate.run import Instead, Validated, Validation, validate
 from harness.validate.unread import unread_fields
 
 SHOWN = 3
-UNREAD = 12
-"""The number of unknown fields that are printed."""
 """The number of possible next steps that are shown; all are in the JSON."""
+UNREAD = 12
+"""The number of unknown fields that are printed; all are in the JSON."""
 
 
 def command(

@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.errors import meant
 from harness.protocol_schema import schema
 from harness.validate.form import is_operation, parts_of
 from harness.validate.log import lines_of
+
+_OF_PROXY: Final = frozenset({"listener", "connection", "delivered", "late"})
+"""Fields that `conform proxy` adds to a request (docs/proxy.md)."""
 
 
 def unread_fields(log: Path) -> list[str]:
@@ -22,7 +25,7 @@ def unread_fields(log: Path) -> list[str]:
             place: hint
             for definition, value, start in (parts_of(line) if is_operation(line) else ())
             if definition in schema()["$defs"]
-            for place, hint in _strange(_without_body(value), _form(definition), start)
+            for place, hint in _strange(_own_fields(value, start), _form(definition), start)
         }
         lines.update(fields.keys())
         hints |= fields
@@ -32,11 +35,12 @@ def unread_fields(log: Path) -> list[str]:
     ]
 
 
-def _without_body(value: Any) -> Any:
-    """A part of a line without the body, which is a part of its own."""
-    return (
-        {name: part for name, part in value.items() if name != "body"} if isinstance(value, dict) else value
-    )
+def _own_fields(value: Any, place: str) -> Any:
+    """A part of a line without its body, which is a part of its own, and without the fields of the proxy."""
+    others = {"body"} if place else {"body", *_OF_PROXY}
+    if not isinstance(value, dict):
+        return value
+    return {name: part for name, part in value.items() if name not in others}
 
 
 class _Form:

@@ -71,4 +71,5 @@ def test_a_group_that_migrates_is_a_behaviour(started: StdioTarget, tmp_path: Pa
     validate(log, json_file=result)
     results = json.loads(result.read_text())
     assert results["dialect"] == started.hello().dialect and results["steps"] > 80
+    assert results["unread"] == []
     assert started.name != "kafka:4.2.1" or outcomes(now) == outcomes(before)

@@ -24,6 +24,7 @@ def report_of(log: Path, *logs: list[Json]) -> Json:
     except ConformError as error:
         assert error.exit_code == NOT_CONFORMANT
     report: Json = json.loads(result.read_text())
+    assert report["unread"] == []
     return report
 
 

@@ -70,7 +70,7 @@ test-kafka: setup
 # 200,000 random operations on the coordinator, of which `make test` does 20,000 and `make soak` 10 million, and
 # 100,000 frames for the served coordinator, of which `make test` does 30,000.
 fuzz: setup
-	@$(BIN)/python -m pytest -n 2 -m fuzz tests/fuzz tests/serve
+	@$(BIN)/python -m pytest -n 2 -m fuzz tests/fuzz tests/report tests/serve
 
 # The lowest versions that pyproject.toml declares, in an environment of their own: a test or more of each library.
 LOWEST := tests/engines/test_evidence.py tests/engines/test_tlc.py tests/graph/test_web.py tests/report/test_summary.py \

@@ -79,4 +79,4 @@ def _choices(form: type[Any], path: str) -> list[str]:
     hint: Any = form
     for name in path.split("."):
         hint = _hints(hint)[name]
-    return list(get_args(hint)) if get_origin(hint) is Literal else [str(hint)]
+    return [str(choice) for choice in get_args(hint)] if get_origin(hint) is Literal else [str(hint)]

@@ -103,7 +103,7 @@ def _to_json(results: Results) -> dict[str, Any]:
     return {
         "findings": [vars(finding) for finding in findings(results)],
         "models": len(results.models),
-        "distinct_states": sum(model.facts["distinct_states"] or 0 for model in results.models),
+        "distinct_states": sum(model.distinct_states or 0 for model in results.models),
         "traces": sum(replay.traces for replay in results.replays),
         "steps": sum(replay.steps for replay in results.replays),
         "target_steps": sum(replay.target_steps for replay in results.replays),

@@ -105,7 +105,7 @@ def _first(path: Path, group: str | None) -> _First:
     first, used = _First(group or ""), set[str]()
     lines = lines_of(path)
     for number, line in lines:
-        check_form(path, number, line)
+        check_form(f"{path}, line {number}", line)
     for _, line in lines:
         operation = line.get("op") if isinstance(line, dict) else None
         if operation == "hello":

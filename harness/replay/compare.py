@@ -230,7 +230,8 @@ def _name(item: Any) -> str | None:
         return record_name(item["key"])
     if "timer" in item:
         return f"{item['timer']} {item.get('member', '')}".strip()
-    return item.get("memberId")
+    member = item.get("memberId")
+    return member if isinstance(member, str) else None
 
 
 HARMLESS: Final = frozenset(

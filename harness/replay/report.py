@@ -312,10 +312,17 @@ def named(value: Any, names: Mapping[str, str]) -> Any:
         return {key: named(item, names) for key, item in value.items()}
     if not isinstance(value, list):
         return value
-    if value and all(isinstance(item, dict) and set(item) == {"topicId", "partitions"} for item in value):
+    if value and all(_is_topic(item) for item in value):
         return [
             f"{names.get(item['topicId'], item['topicId'])}-{index}"
             for item in value
             for index in item["partitions"]
         ]
     return [named(item, names) for item in value]
+
+
+def _is_topic(value: Any) -> bool:
+    """Tell if a value has partitions of a topic."""
+    if not isinstance(value, dict) or value.keys() != {"topicId", "partitions"}:
+        return False
+    return isinstance(value["topicId"], str) and isinstance(value["partitions"], list)

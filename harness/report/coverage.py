@@ -45,7 +45,7 @@ def coverage(replays: Iterable[Replay]) -> list[Counted]:
     sums: dict[str, Counter[str]] = {"actions": Counter(), "branches": Counter(), "errors": Counter()}
     for replay in replays:
         for name, counts in sums.items():
-            counts.update(replay.coverage[name])
+            counts.update(getattr(replay.coverage, name))
     branches = {branch.partition("/")[2] for branch in sums["branches"]}
     return [
         _counted("actions", sums["actions"], sorted(COUNTED), set(sums["actions"])),

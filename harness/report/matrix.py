@@ -87,10 +87,10 @@ def _models(one: Requirement, results: Results) -> list[str]:
 def _exercised(name: str, results: Results) -> list[Exercised]:
     rows = []
     for replay in results.replays:
-        counts = replay.exercised.get(name)
+        counts = replay.coverage.requirements.get(name)
         if counts:
-            rows.append(Exercised(f"traces {replay.source}", counts["steps"], counts["traces"]))
+            rows.append(Exercised(f"traces {replay.source}", counts.steps, counts.traces))
     for exhaust in results.exhausts:
-        if steps := (exhaust.exercised or {}).get(name):
+        if steps := exhaust.exercised.get(name):
             rows.append(Exercised(f"every step of {exhaust.model}", steps, 0))
     return rows

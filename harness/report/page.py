@@ -81,7 +81,7 @@ def page(results: Results, specification: Recorded | None = None) -> str:
 def _verdict(results: Results) -> dict[str, Any]:
     reasons = findings(results)
     exit_code = worst(finding.exit_code for finding in reasons)
-    states = [model.facts["distinct_states"] or 0 for model in results.models]
+    states = [model.distinct_states or 0 for model in results.models]
     return {
         "exit_code": exit_code,
         "verdict": MEANINGS[exit_code].capitalize(),
@@ -146,7 +146,7 @@ def _engine(name: str, models: Sequence[ModelResult]) -> _Engine:
         sum(model.outcome.startswith("violated") for model in good),
         len(models) - len(good),
         sum(model.from_evidence for model in models),
-        sum(model.facts["distinct_states"] or 0 for model in models),
+        sum(model.distinct_states or 0 for model in models),
         sum(model.seconds for model in models),
     )
 
@@ -186,11 +186,11 @@ def _pictures(results: Results) -> dict[str, Any]:
         "curves": [
             (
                 f"{replay.source}: {replay.traces:,} traces",
-                curve([(traces, distinct) for traces, distinct, _ in replay.growth], steps),
-                curve([(traces, reached) for traces, _, reached in replay.growth], branches),
+                curve([(traces, distinct) for traces, distinct, _ in replay.coverage.growth], steps),
+                curve([(traces, reached) for traces, _, reached in replay.coverage.growth], branches),
             )
             for replay in results.replays
-            if replay.growth
+            if replay.coverage.growth
         ],
         "rebalances": _rebalances(results.rebalances),
         "depths": [(graph, bars(graph.depths, Axes("depth", "states"))) for graph in results.state_graphs],

@@ -153,7 +153,7 @@ def _alike(count: int) -> str:
 
 
 def _sent(failure: Failure) -> list[str]:
-    script = [f"next target assignment: {shown(failure.script['target'])}"] if failure.script else []
+    script = [f"next target assignment: {shown(failure.script.get('target'))}"] if failure.script else []
     return [*script, shown(failure.operation)]
 
 
@@ -179,7 +179,7 @@ def _of_exhaust(one: ExhaustFinding, run: Exhaust) -> Page:
 
 
 def _of_model(model: ModelResult) -> Page:
-    name = model.facts["property"] or model.outcome
+    name = model.violated or model.outcome
     page = Page(
         anchor="",
         title=f"{model.name}: {name}",

@@ -9,8 +9,7 @@ any.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
@@ -31,17 +30,17 @@ from harness.engines.tlc_config import read_config
 from harness.errors import USAGE, ConformError
 from harness.manifest import Entry, Manifest
 from harness.report.citations import Requirement, requirements
-from harness.report.readers.bench import Rebalance, rebalances
-from harness.report.readers.check import ModelResult, model, models
-from harness.report.readers.client import REFERENCE, Client, client
-from harness.report.readers.diff import Diff, diff
-from harness.report.readers.exhaust import Exhaust, exhaust
-from harness.report.readers.fields import Fields
-from harness.report.readers.generate import Generation, generation
-from harness.report.readers.graph import Graph, graph
-from harness.report.readers.mutants import Mutant, mutant
-from harness.report.readers.mutate import Mutation, mutation
-from harness.report.readers.replay import Replay, replay
+from harness.report.readers.bench import Benchmark, Rebalance
+from harness.report.readers.check import ModelResult, Models
+from harness.report.readers.client import REFERENCE, Client
+from harness.report.readers.diff import Diff
+from harness.report.readers.exhaust import Exhaust
+from harness.report.readers.form import read, result_of
+from harness.report.readers.generate import Generation
+from harness.report.readers.graph import Graph
+from harness.report.readers.mutants import Mutant
+from harness.report.readers.mutate import Mutation
+from harness.report.readers.replay import Replay
 from harness.report.readers.simulate import Simulation, simulation
 
 T = TypeVar("T")
@@ -119,31 +118,36 @@ def read_results(build: Path, manifest: Manifest | None, known: Sequence[Client]
         )
     missing: list[str] = []
 
-    def read(verb: str, read_one: Callable[[Fields], T], needed: bool = True) -> list[T]:
-        files = sorted((build / "results").glob(f"{verb}*.json"))
-        if needed and not files:
+    def files(verb: str, needed: bool = False) -> list[Path]:
+        there = sorted((build / "results").glob(f"{verb}*.json"))
+        if needed and not there:
             missing.append(f"There is no result of `conform {verb}` ({build}/results/{verb}*.json).")
-        return [read_one(Fields.of(file)) for file in files]
+        return there
 
-    checked = _with_evidence([one for group in read("check", models) for one in group], manifest)
+    def all_of(verb: str, form: type[T], needed: bool = False) -> list[T]:
+        return [result_of(file, form) for file in files(verb, needed)]
+
+    checked = _with_evidence(
+        [one for group in all_of("check", Models, needed=True) for one in group.models], manifest
+    )
     pictures = sorted((build / "graphs").glob("*.svg"))
     results = Results(
-        models=sorted(checked, key=lambda one: bool(one.evidence)),
-        replays=read("replay", replay),
-        exhausts=read("exhaust", exhaust),
-        generations=read("generate", generation),
+        models=sorted(checked, key=lambda one: one.record is not None),
+        replays=all_of("replay", Replay, needed=True),
+        exhausts=all_of("exhaust", Exhaust, needed=True),
+        generations=all_of("generate", Generation, needed=True),
         mutants=_mutants(build / "mutants.json"),
         graphs=pictures,
         missing=missing,
         departures=_departures(manifest),
         dialects=models_of_dialects(manifest) if manifest else [],
-        measured=[read_measured(file) for file in sorted((build / "results").glob("measured*.json"))],
-        state_graphs=[one for one in read("graph", graph, needed=False) if one.depths],
-        simulations=read("simulate", simulation, needed=False),
-        mutations=read("mutate", mutation, needed=False),
-        diffs=read("diff", diff, needed=False),
-        rebalances=[one for each in read("bench", rebalances, needed=False) for one in each],
-        clients=_with_records(read("client", client, needed=False), known),
+        measured=[read_measured(file) for file in files("measured")],
+        state_graphs=[one for one in all_of("graph", Graph) if one.depths],
+        simulations=[simulation(file) for file in files("simulate")],
+        mutations=all_of("mutate", Mutation),
+        diffs=all_of("diff", Diff),
+        rebalances=[one for each in all_of("bench", Benchmark) for one in each.rebalances],
+        clients=_with_records(all_of("client", Client), known),
         listed=listed(manifest.folder) if _has_dialects(manifest) else [],
         requirements=requirements(manifest.folder.parent) if manifest else [],
         checks={entry.name: _checked(entry) for entry in manifest.entries} if manifest else {},
@@ -164,7 +168,7 @@ def _with_evidence(checked: list[ModelResult], manifest: Manifest | None) -> lis
     known = {one.name for one in checked}
     others = [entry for entry in manifest.entries if entry.name not in known] if manifest else []
     recorded = [from_evidence(entry, manifest.folder).to_json() for entry in others] if manifest else []
-    return checked + [model(Fields(json.loads(json.dumps(one)), one["name"], "")) for one in recorded]
+    return checked + [read(one, ModelResult, f"The record of {one['name']}:") for one in recorded]
 
 
 def _with_records(judged: list[Client], known: Sequence[Client]) -> list[Client]:
@@ -182,7 +186,7 @@ def _checked(entry: Entry) -> Set[str]:
 
 
 def _mutants(file: Path) -> list[Mutant]:
-    return [mutant(one) for one in Fields.list_of(file)] if file.is_file() else []
+    return result_of(file, list[Mutant]) if file.is_file() else []
 
 
 def _departures(manifest: Manifest | None) -> list[Departure]:

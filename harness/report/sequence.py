@@ -178,7 +178,8 @@ class _Across:
 
 
 def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
-    """Places as narrow as the words allow: between two lanes their longest message must fit."""
+    """Places as narrow as the words allow: between two lanes their longest message must fit. The coordinator
+    may be the only lane: a schedule may have no member."""
     left = max((_width(word) for row in rows for word in (row.step.name, row.step.branch)), default=0) + 60
     places = [left + _width(lanes[0]) / 2]
     for before, lane in pairwise(lanes[:-1]):
@@ -201,7 +202,8 @@ def _across(lanes: Sequence[str], rows: Collection[_Row]) -> _Across:
         max(states + max(map(_width, words), default=0), 60 + max(map(_width, failing), default=0) * _BOLD)
         + 16
     )
-    return _Across([round(place, 1) for place in (*places, last)], round(states, 1), round(width, 1))
+    all_lanes = (*places, last) if len(lanes) > 1 else places
+    return _Across([round(place, 1) for place in all_lanes], round(states, 1), round(width, 1))
 
 
 def _is_between(message: Message, one: str, other: str) -> bool:

@@ -21,8 +21,8 @@ def content_of_story(
     """Lanes, rows and messages of a diagram; messages are in the form of `conform simulate --json`: from, to,
     label, kind.
 
-    A note goes from a process to itself; one without a process is the coordinator's. `failing` are words
-    under the last message.
+    A note goes from a process to itself; one without a process is the coordinator's, as is a message that
+    does not name both ends. `failing` are words under the last message.
     """
     members = {one[end] for one in messages for end in ("from", "to")} - {COORDINATOR, ""}
     steps, events = [], []
@@ -35,7 +35,7 @@ def content_of_story(
 def _event(number: int, one: Mapping[str, Any]) -> Event:
     most = _NOTE if one["kind"] == "note" else _MESSAGE
     label = one["label"] if len(one["label"]) <= most else f"{one['label'][: most - 1]}…"
-    if one["kind"] == "note":
+    if one["kind"] == "note" or not (one["from"] and one["to"]):
         return Note(number, one["from"] or COORDINATOR, label)
     kind: Kind = "request" if one["to"] == COORDINATOR else "error" if label.isupper() else "answer"
     words = _PREFIX.get(one["kind"], "") + label

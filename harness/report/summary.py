@@ -73,12 +73,12 @@ def _models(models: Sequence[ModelResult], console: Console) -> None:
         table.columns[-1].min_width = 2
         for model in bad[:_MOST_MODELS]:
             outcome = "not checked" if model.without_record else model.outcome or "no answer"
-            table.add_row(model.name, _engine(model), outcome, _figure(model.facts["distinct_states"]), "NO")
+            table.add_row(model.name, _engine(model), outcome, _figure(model.distinct_states), "NO")
         console.print(table)
         if len(bad) > _MOST_MODELS:
             console.print(f"and {len(bad) - _MOST_MODELS} more models that are not as expected")
     taken = f", {len(accepted)} recorded {_dates(accepted)}" if accepted else ""
-    total = sum(model.facts["distinct_states"] or 0 for model in accepted)
+    total = sum(model.distinct_states or 0 for model in accepted)
     of_these = f" ({total:,} distinct states)" if total else ""
     console.print(f"results of models: {len(run)} computed now{taken}{of_these}", highlight=False)
 
@@ -113,7 +113,7 @@ def _families(models: Sequence[ModelResult]) -> Iterator[tuple[str, list[Any]]]:
         families.setdefault((_FAMILY.match(model.name) or [model.name])[0], []).append(model)
     for family, mine in families.items():
         name = mine[0].name if len(mine) == 1 else f"{family}… x {len(mine)}"
-        yield name, [model.facts["distinct_states"] for model in mine]
+        yield name, [model.distinct_states for model in mine]
 
 
 def _engine(model: ModelResult) -> str:

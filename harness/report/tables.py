@@ -92,11 +92,11 @@ def _judged(target: str, results: Results) -> Mapping[str, int]:
     counts: dict[str, int] = {}
     for replay in results.replays:
         if replay.target == target:
-            for name, exercised in replay.exercised.items():
-                counts[name] = counts.get(name, 0) + exercised["steps"]
+            for name, exercised in replay.coverage.requirements.items():
+                counts[name] = counts.get(name, 0) + exercised.steps
     for exhaust in results.exhausts:
         if exhaust.target == target:
-            for name, steps in (exhaust.exercised or {}).items():
+            for name, steps in exhaust.exercised.items():
                 counts[name] = counts.get(name, 0) + steps
     return {name: steps for name, steps in counts.items() if steps}
 

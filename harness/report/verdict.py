@@ -99,8 +99,7 @@ def _model(model: ModelResult) -> Finding:
         code = UNDECIDED if model.undecided else ENGINE_FAILED
         return Finding(code, f"{model.name}: {model.error.splitlines()[0]}", "models")
     differences = "; ".join(
-        f"{one.get('what')}: expected {one.get('expected')}, got {one.get('got')}"
-        for one in model.differences
+        f"{one.what}: expected {one.expected}, got {one.got}" for one in model.differences
     )
     return Finding(MODEL_VIOLATED, f"{model.name} is not as expected: {differences}.", "models")
 
@@ -112,8 +111,8 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.not_loaded:
             sentence = (
-                f"{replay.target} did not load {replay.not_loaded} states of the traces {replay.source}: "
-                "its adapter is to blame."
+                f"{replay.target} did not load {len(replay.not_loaded)} states of the traces "
+                f"{replay.source}: its adapter is to blame."
             )
             yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.differences:

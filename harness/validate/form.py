@@ -7,7 +7,6 @@ value of another type can be neither: its log is malformed.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import USAGE, ConformError
@@ -22,15 +21,16 @@ _KEPT: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else
 limits of values."""
 
 
-def check_form(path: Path, number: int, line: Any) -> None:
-    """Check the types of one line. ConformError (exit 2) that names the line and the place in it."""
+def check_form(name: str, line: Any) -> None:
+    """Check the types of one line, whose name is "log.jsonl, line 3". ConformError (exit 2) with the name and
+    the place in the line."""
     if not is_operation(line):
         return  # the reader says what a line is
     for definition, value, place in parts_of(line):
         if definition in schema()["$defs"] and value is not None:
             for error in _validator(definition).iter_errors(_observed(value)):
                 raise ConformError(
-                    f"{path}, line {number} has not the form of the line protocol: "
+                    f"{name} has not the form of the line protocol: "
                     f"{(place + error.json_path[1:]).lstrip('.') or 'the line'}: {error.message[:200]}.",
                     USAGE,
                 )

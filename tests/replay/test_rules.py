@@ -22,8 +22,8 @@ from harness.replay.prepared import DecodedTrace, Step
 from harness.replay.report import explain, to_json
 from harness.replay.rules import PROPERTIES, broken_rules
 from harness.replay.run import Failure, Replayer
-from harness.report.readers.fields import Fields
-from harness.report.readers.replay import replay as read_back
+from harness.report.readers.form import read
+from harness.report.readers.replay import Replay
 from harness.targets.base import Answer, Capabilities, Json
 from harness.targets.python import PythonTarget
 from harness.targets.python_member import PythonProcess
@@ -82,7 +82,7 @@ def test_the_json_has_the_rule_and_the_report_reads_it() -> None:
     failure = report["failures"][0]
     assert failure["rules"][0]["requirement"] == "R7"
     assert {one["requirement"] for one in failure["differences"]} >= {"R3", "P1"}
-    assert read_back(Fields(report, "a", "a")).failures[0].rules == replayer.result.failures[0].rules
+    assert read({**report, "stem": "a"}, Replay, "a").failures[0].rules == replayer.result.failures[0].rules
 
 
 def member(group: Json, name: str) -> Json:

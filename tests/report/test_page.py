@@ -217,7 +217,8 @@ def test_models_that_were_not_checked_are_there_with_their_evidence(tmp_path: Pa
     [
         ("{", "is not JSON or is cut off"),
         ("[]", "must be an object"),
-        ('{"models": [{"name": 1}]}', 'the field "name" is missing or of a wrong type'),
+        ('{"models": [{"name": 1}]}', 'the field "models[0].name" must be a text, not a whole number.'),
+        ('{"models": [{"name": "M"}]}', 'the field "models[0].engine" is missing.'),
     ],
 )
 def test_a_result_that_is_none_leaves_no_page(text: str, sentence: str, tmp_path: Path) -> None:

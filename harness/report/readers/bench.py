@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
-from harness.report.readers.fields import Fields
+from msgspec import Meta, field
+
+from harness.report.readers.form import OfFile, Result
+
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
-@dataclass(frozen=True)
-class Rebalance:
+class Rebalance(Result, frozen=True, kw_only=True):
     """Cost of an event for a group of one protocol: counts, and seconds of a simulated clock."""
 
     what: str
     protocol: str
-    members: int
+    members: Count
     partitions: int
     rounds: int
     moved: int
     stopped: int
-    idle_s: float
-    longest_s: float
-    settled_s: float
+    idle_s: Seconds
+    longest_s: Seconds
+    settled_s: Seconds
 
 
-def rebalances(data: Fields) -> Sequence[Rebalance]:
-    """The rebalances in a file; none where the file has other measurements."""
-    return [_rebalance(one) for one in data.items_or_none("rebalance")]
+class Benchmark(OfFile, frozen=True, kw_only=True):
+    """The measurements of a file; a file may have none of rebalances."""
 
-
-def _rebalance(one: Fields) -> Rebalance:
-    return Rebalance(
-        what=one.get("what", str),
-        protocol=one.get("protocol", str),
-        members=one.get("members", int),
-        partitions=one.get("partitions", int),
-        rounds=one.get("rounds", int),
-        moved=one.get("moved", int),
-        stopped=one.get("stopped", int),
-        idle_s=one.number("idle_s"),
-        longest_s=one.number("longest_s"),
-        settled_s=one.number("settled_s"),
-    )
+    rebalances: Sequence[Rebalance] = field(name="rebalance", default=())

@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import field
 
 from harness.engines.base import Failure
-from harness.report.readers.fields import Fields
-
-_FACTS: Final = ("outcome", "property", "length", "distinct_states", "depth")
+from harness.report.readers.form import OfFile, Result
 
 
-@dataclass(frozen=True)
-class ModelResult:
-    """One model. `facts` are those of `harness.engines.base.Result`, `counterexample` is the file of one,
-    `recorded` the date of a recorded result; `undecided` tells that the time ran out."""
+class Evidence(Result, frozen=True, kw_only=True):
+    """A record: is it accepted, since when, and why not."""
+
+    status: str
+    recorded: str = ""
+    reasons: Sequence[str] = ()
+
+
+class Unexpected(Result, frozen=True, kw_only=True):
+    """A fact that is not as expected."""
+
+    what: str
+    expected: Any = None
+    got: Any = None
+
+
+class ModelResult(Result, frozen=True, kw_only=True):
+    """One model, with the facts of `harness.engines.base.Result`. `counterexample` is the file of one,
+    `record` the recorded result that was looked for, None where the model was checked."""
 
     name: str
-    purpose: str
-    bounds: str
     engine: str
-    version: str
-    facts: Mapping[str, Any]
     seconds: float
     as_expected: bool
-    differences: Sequence[Mapping[str, Any]]
-    evidence: str
-    reasons: Sequence[str]
-    error: str
-    spec_hash: str
+    differences: Sequence[Unexpected]
+    purpose: str = ""
+    bounds: str = ""
+    version: str = ""
+    error: str = ""
+    spec_hash: str = ""
     counterexample: str = ""
-    recorded: str = ""
-    undecided: bool = False
+    failure: str = ""
+    answer: str = field(name="outcome", default="")
+    violated: str = field(name="property", default="")
+    length: int | None = None
+    distinct_states: int | None = None
+    depth: int | None = None
+    record: Evidence | None = field(name="evidence", default=None)
 
     @property
     def outcome(self) -> str:
         """The engine's verdict: "holds", "violated NeverBoth", "" for no answer."""
-        return f"{self.facts['outcome'] or ''} {self.facts['property'] or ''}".strip()
+        return f"{self.answer} {self.violated}".strip()
+
+    @property
+    def undecided(self) -> bool:
+        """Tell if the time ran out."""
+        return self.failure == Failure.TIME_OUT
+
+    @property
+    def evidence(self) -> str:
+        """The status of the record: "accepted", "missing", "stale"; "" where the model was checked."""
+        return self.record.status if self.record else ""
 
     @property
     def from_evidence(self) -> bool:
@@ -49,30 +75,18 @@ class ModelResult:
         """Tell if there is neither a check nor a valid record."""
         return self.evidence not in ("", "accepted")
 
+    @property
+    def recorded(self) -> str:
+        """The date of a recorded result."""
+        return self.record.recorded if self.record else ""
 
-def models(data: Fields) -> list[ModelResult]:
+    @property
+    def reasons(self) -> Sequence[str]:
+        """The reasons why a record does not count."""
+        return self.record.reasons if self.record else ()
+
+
+class Models(OfFile, frozen=True, kw_only=True):
     """The models of a file."""
-    return [model(one) for one in data.items("models")]
 
-
-def model(one: Fields) -> ModelResult:
-    """Read the result of one model."""
-    evidence = one.part("evidence")
-    return ModelResult(
-        name=one.get("name", str),
-        purpose=one.text("purpose"),
-        bounds=one.text("bounds"),
-        engine=one.get("engine", str),
-        version=one.text("version"),
-        facts=one.some(_FACTS),
-        seconds=one.number("seconds"),
-        as_expected=one.get("as_expected", bool),
-        differences=one.get("differences", list),
-        evidence=evidence.get("status", str) if evidence else "",
-        reasons=evidence.get("reasons", list) if evidence else [],
-        error=one.text("error"),
-        spec_hash=one.text("spec_hash"),
-        counterexample=one.text("counterexample"),
-        recorded=evidence.text("recorded") if evidence else "",
-        undecided=one.text("failure") == Failure.TIME_OUT,
-    )
+    models: Sequence[ModelResult]

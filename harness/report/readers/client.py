@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.report.readers.fields import Fields
+from msgspec import field
+
+from harness.report.readers.form import Message, Result, result_of
 from harness.sources import code_hash
 
 REFERENCE = "reference"
 """The name of the kit's own member."""
 
 
-@dataclass(frozen=True)
-class Ruled:
+class Ruled(Result, frozen=True, kw_only=True):
     """A rule on a client: the number of times that it had something to judge, and if it was broken."""
 
     rule: str
@@ -25,8 +24,7 @@ class Ruled:
     broken: bool
 
 
-@dataclass(frozen=True)
-class Breach:
+class Breach(Result, frozen=True, kw_only=True):
     """A broken rule: the client's action, the shortest schedule in words, and its messages."""
 
     rule: str
@@ -34,69 +32,57 @@ class Breach:
     message: str
     origin: str
     ms: int
-    configured: str
-    schedule: Sequence[str]
+    auto_commit: bool = field(name="autoCommit")
+    instance: str = ""
+    schedule: Sequence[str] = field(name="inWords")
     again: str
-    messages: Sequence[Mapping[str, Any]]
+    messages: Sequence[Message]
+
+    @property
+    def configured(self) -> str:
+        """The configuration of the client in words."""
+        return f"instance id {self.instance or 'none'}, auto-commit {'on' if self.auto_commit else 'off'}"
 
 
-@dataclass(frozen=True)
-class Client:
+class Client(Result, frozen=True, kw_only=True):
     """A client that was judged. `note` has the origin of the figures if they are not of this run."""
 
-    name: str
+    name: str = field(name="client")
     schedules: int
     rules: Sequence[Ruled]
-    breaches: Sequence[Breach] = ()
+    breaches: Sequence[Breach] = field(name="findings", default=())
     note: str = ""
 
 
-def client(data: Fields) -> Client:
-    """The client of a file."""
-    return Client(
-        name=data.get("client", str),
-        schedules=data.get("schedules", int),
-        rules=[_ruled(one) for one in data.items("rules")],
-        breaches=[_breach(one) for one in data.items("findings")],
-    )
+class Run(Result, frozen=True, kw_only=True):
+    """A recorded run: its schedules, and how often each rule had something to judge."""
+
+    schedules: int
+    judged: Mapping[str, int]
 
 
-def _ruled(one: Fields) -> Ruled:
-    return Ruled(
-        rule=one.get("rule", str),
-        requirement=one.get("requirement", str),
-        sentence=one.get("sentence", str),
-        judged=one.get("judged", int),
-        broken=one.get("broken", bool),
-    )
+class Record(Result, frozen=True, kw_only=True):
+    """The record of the kit's own member; `files` are its sources with their hashes."""
 
-
-def _breach(one: Fields) -> Breach:
-    commits = "on" if one.get("autoCommit", bool) else "off"
-    return Breach(
-        rule=one.get("rule", str),
-        requirement=one.get("requirement", str),
-        message=one.get("message", str),
-        origin=one.get("origin", str),
-        ms=one.get("ms", int),
-        configured=f"instance id {one.text('instance') or 'none'}, auto-commit {commits}",
-        schedule=one.get("inWords", list),
-        again=one.get("again", str),
-        messages=one.get("messages", list),
-    )
+    simulated: Run
+    sockets: Run
+    files: Mapping[str, str]
 
 
 def recorded(file: Path, root: Path, rules: Mapping[str, tuple[str, str]]) -> Client:
     """The kit's own member in its record; `rules` gives requirement and sentence of each rule. A broken rule
     leaves no record, so that all judged rules hold."""
-    data = Fields.of(file)
-    runs = [data.get(name, dict) for name in ("simulated", "sockets")]
-    counts = {name: sum(run["judged"].get(name, 0) for run in runs) for name in rules}
+    record = result_of(file, Record)
+    runs = record.simulated, record.sockets
+    counts = {name: sum(run.judged.get(name, 0) for run in runs) for name in rules}
     return Client(
         name=REFERENCE,
-        schedules=sum(run["schedules"] for run in runs),
-        rules=[Ruled(name, *rules[name], counts[name], broken=False) for name in rules],
-        note=_note(data.get("files", dict), root),
+        schedules=sum(run.schedules for run in runs),
+        rules=[
+            Ruled(rule=name, requirement=number, sentence=sentence, judged=counts[name], broken=False)
+            for name, (number, sentence) in rules.items()
+        ],
+        note=_note(record.files, root),
     )
 
 

@@ -3,131 +3,151 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from harness.report.readers.fields import Fields
+from msgspec import field
+
+from harness.report.readers.form import OfFile, Result, decoded
 
 
-@dataclass(frozen=True)
-class Kind:
+class Effect(Result, frozen=True, kw_only=True):
+    """An effect of an answer, in words."""
+
+    effect: str
+
+
+class Came(Result, frozen=True, kw_only=True):
+    """An answer with its effects."""
+
+    answer: str = ""
+    effects: Sequence[Effect]
+
+    @property
+    def line(self) -> str:
+        """The answer with its effects on one line."""
+        return "; ".join(word for word in (self.answer, *(one.effect for one in self.effects)) if word)
+
+
+class Example(Result, frozen=True, kw_only=True):
+    """The shortest way to an input with a change, and the answers of both specifications."""
+
+    way: Sequence[str]
+    input: str = ""
+    a: Sequence[Came]
+    b: Sequence[Came]
+
+
+class Kind(Result, frozen=True, kw_only=True):
     """Inputs with equal changes: their number, the number of states, and the shortest example."""
 
     kind: str
     action: str
-    ways: str
+    ways_a: Sequence[str]
+    ways_b: Sequence[str]
     inputs: int
     states: int
     requirements: Sequence[str]
-    way: Sequence[str]
-    input: str
-    a: Sequence[str]
-    b: Sequence[str]
+    example: Example = Example(way=(), a=(), b=())
+
+    @property
+    def ways(self) -> str:
+        """The outcomes in both specifications."""
+        return " → ".join(", ".join(ways) for ways in (self.ways_a, self.ways_b) if ways)
+
+    @property
+    def way(self) -> Sequence[str]:
+        """The steps to the example."""
+        return self.example.way
+
+    @property
+    def input(self) -> str:
+        """The input of the example."""
+        return self.example.input
+
+    @property
+    def a(self) -> Sequence[str]:
+        """The answers before the edit."""
+        return [one.line for one in self.example.a]
+
+    @property
+    def b(self) -> Sequence[str]:
+        """The answers after the edit."""
+        return [one.line for one in self.example.b]
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(Result, frozen=True, kw_only=True):
     """A property, with its result in A and B: "holds", "violated", "" where it was not checked."""
 
-    name: str
-    requirements: Sequence[str]
-    verdict: str
-    a: str
-    b: str
+    name: str = field(name="property")
+    requirements: Sequence[str] = ()
+    verdict: str = ""
+    a: str = ""
+    b: str = ""
 
 
-@dataclass(frozen=True)
-class DiffModel:
+class States(Result, frozen=True, kw_only=True):
+    """The numbers of states that both reach, and that one reaches alone."""
+
+    both: int
+    only_a: int
+    only_b: int
+
+
+class DiffModel(Result, frozen=True, kw_only=True):
     """Differences within the bounds of one model; `inputs` by the kind of difference, `actions` by action.
 
     `not_compared` are fields that one of the two does not have.
     """
 
-    name: str
-    bounds: str
-    states: Mapping[str, int]
-    inputs: Mapping[str, int]
-    actions: Mapping[str, Mapping[str, int]]
-    not_compared: Sequence[str]
-    kinds: Sequence[Kind]
+    name: str = field(name="model")
+    bounds: str = ""
+    states: States | None = None
+    inputs: Mapping[str, int] = field(default_factory=dict)
+    actions: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    not_compared: Sequence[str] = ()
+    kinds: Sequence[Kind] = ()
     properties: Sequence[Property]
 
 
-@dataclass(frozen=True)
-class Diff:
-    """One comparison of A and B; `edits` in words, and the `page` with the details."""
+class Constant(Result, frozen=True, kw_only=True):
+    """A constant with its values in A and B."""
 
     name: str
+    sentence: str = ""
+    a: Any = None
+    b: Any = None
+
+
+class Edit(Result, frozen=True, kw_only=True):
+    """An edited definition."""
+
+    module: str = ""
+    definition: str = ""
+    change: str = ""
+
+
+class Diff(OfFile, frozen=True, kw_only=True):
+    """One comparison of A and B, and the `page` with the details."""
+
     a: str
     b: str
-    edits: Sequence[str]
+    constants: Sequence[Constant]
+    definitions: Sequence[Edit] = field(name="edits")
+    configuration: Sequence[str]
     models: Sequence[DiffModel]
-    page: str
+    page: str = ""
 
+    @property
+    def name(self) -> str:
+        """The words after the verb in the file's name."""
+        return self.source if self.source != "all" else "diff"
 
-def diff(data: Fields) -> Diff:
-    """The comparison of a file."""
-    constants = [
-        f"{one.get('name', str)}: {one.decoded('a')} → {one.decoded('b')}. {one.text('sentence')}".strip()
-        for one in data.items("constants")
-    ]
-    definitions = [
-        f"{one.text('module')}: {one.text('definition')} {one.text('change')}" for one in data.items("edits")
-    ]
-    return Diff(
-        name=data.stem.removeprefix("diff").strip("-_.") or "diff",
-        a=data.get("a", str),
-        b=data.get("b", str),
-        edits=[*constants, *definitions, *data.get("configuration", list)],
-        models=[_model(one) for one in data.items("models")],
-        page=data.text("page"),
-    )
-
-
-def _model(one: Fields) -> DiffModel:
-    return DiffModel(
-        name=one.get("model", str),
-        bounds=one.text("bounds"),
-        states=one.object_or_none("states"),
-        inputs=one.object_or_none("inputs"),
-        actions=one.object_or_none("actions"),
-        not_compared=one.list_or_none("not_compared"),
-        kinds=[_kind(kind) for kind in one.items_or_none("kinds")],
-        properties=[
-            Property(
-                prop.get("property", str),
-                prop.list_or_none("requirements"),
-                prop.text("verdict"),
-                prop.text("a"),
-                prop.text("b"),
-            )
-            for prop in one.items("properties")
-        ],
-    )
-
-
-def _kind(one: Fields) -> Kind:
-    example = one.part("example")
-    ways = [", ".join(one.get(name, list)) for name in ("ways_a", "ways_b")]
-    return Kind(
-        kind=one.get("kind", str),
-        action=one.get("action", str),
-        ways=" → ".join(way for way in ways if way),
-        inputs=one.get("inputs", int),
-        states=one.get("states", int),
-        requirements=one.get("requirements", list),
-        way=example.get("way", list) if example else [],
-        input=example.text("input") if example else "",
-        a=_came(example.items("a")) if example else [],
-        b=_came(example.items("b")) if example else [],
-    )
-
-
-def _came(came: Sequence[Fields]) -> list[str]:
-    """An answer with its effects, one on each line."""
-    lines = []
-    for one in came:
-        effects: list[dict[str, Any]] = one.get("effects", list)
-        words = [one.text("answer"), *(effect["effect"] for effect in effects)]
-        lines.append("; ".join(word for word in words if word))
-    return lines
+    @property
+    def edits(self) -> Sequence[str]:
+        """The edits in words."""
+        constants = [
+            f"{one.name}: {decoded(one.a)} → {decoded(one.b)}. {one.sentence}".strip()
+            for one in self.constants
+        ]
+        definitions = [f"{one.module}: {one.definition} {one.change}" for one in self.definitions]
+        return [*constants, *definitions, *self.configuration]

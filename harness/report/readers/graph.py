@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from harness.report.readers.fields import Fields
+from harness.report.readers.form import OfFile
 
 
-@dataclass(frozen=True)
-class Graph:
-    """A state graph: its title, and the number of states at distance 0, 1, 2 … from the initial ones."""
+class Graph(OfFile, frozen=True, kw_only=True):
+    """A state graph: its title, and the number of states at distance 0, 1, 2 … from the initial ones. The
+    path of a trace, or a sequence diagram, has no depths."""
 
     name: str
     states: int
-    depths: Sequence[int]
-
-
-def graph(data: Fields) -> Graph:
-    """The graph of a file; the path of a trace, or a sequence diagram, has no depths."""
-    depths = data.numbers("depths")
-    return Graph(data.get("name", str), data.get("states", int), depths)
+    depths: Sequence[int] = ()

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import field
 
-from harness.report.readers.fields import Fields
+from harness.report.readers.form import Result
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(Result, frozen=True, kw_only=True):
     """A seeded bug and the check that caught it ("" for none); `real_bug` is one that implementations had."""
 
-    name: str
+    name: str = field(name="mutant")
     target: str
     bug: str
     requirement: str
-    real_bug: int | None
-    caught_by: str
-
-
-def mutant(one: Fields) -> Mutant:
-    """One of the list."""
-    return Mutant(
-        name=one.get("mutant", str),
-        target=one.get("target", str),
-        bug=one.get("bug", str),
-        requirement=one.get("requirement", str),
-        real_bug=one.whole("real_bug"),
-        caught_by=one.text("caught_by"),
-    )
+    real_bug: int | None = None
+    caught_by: str = ""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from msgspec import field
+
+from harness.errors import ConformError
 from harness.replay.compare import Difference
 from harness.replay.report import named
-from harness.report.readers.fields import Fields
+from harness.report.readers.form import Different, Message, OfFile, Result, result_of
 from harness.report.sequence_words import COORDINATOR, NOBODY
 from harness.simulate.report import operation_in_words
 from harness.targets.base import Json
+from harness.validate.form import check_form
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Violation:
     schedule: str
     again: str
     steps: Sequence[str]
-    messages: Sequence[Mapping[str, Any]]
+    messages: Sequence[Message]
     before: Json
     after: Json
     differences: Sequence[Difference] = ()
@@ -55,85 +60,156 @@ class Simulation:
     violations: Sequence[Violation]
 
 
-def simulation(data: Fields) -> Simulation:
-    """The run of a file."""
-    return _groups(data) if data.text("mode") == "groups" else _pair(data)
+class Broken(Result, frozen=True, kw_only=True):
+    """A broken invariant of whole groups, in the JSON."""
+
+    requirement: str = ""
+    invariant: str
+    message: str
+    seen_in_seeds: int
+    schedule: str = ""
+    again: str
+    steps: Sequence[str]
+    messages: Sequence[Message]
+    before: Json
+    after: Json
+    scenario: str = ""
 
 
-def _groups(data: Fields) -> Simulation:
-    counts = {"events": "kinds", "faults": "faults", "states": "states", "answers": "answers"}
-    without = [f", without {name}" for name, assumed in data.get("assumptions", dict).items() if not assumed]
-    seeds, events = data.get("seeds", int), data.get("events", int)
-    groups = " ".join(filter(None, ("whole", data.text("kind"), "groups")))
+class Groups(OfFile, frozen=True, kw_only=True):
+    """A simulation of whole groups, in the JSON."""
+
+    target: str
+    dialect: str
+    kind: str = ""
+    seed: int
+    seeds: int
+    events: int
+    rebalances: int
+    assumptions: Mapping[str, bool]
+    kinds: Mapping[str, int]
+    faults: Mapping[str, int]
+    states: Mapping[str, int]
+    answers: Mapping[str, int]
+    again: str
+    violations: Sequence[Broken]
+
+
+class Divergence(Result, frozen=True, kw_only=True):
+    """A schedule on which two implementations differ, in the JSON."""
+
+    signature: str
+    runs: int
+    operations: Sequence[Json]
+    before: Json
+    after: Json
+    differences: Sequence[Different]
+    file: str = ""
+
+
+class Compared(OfFile, frozen=True, kw_only=True):
+    """A comparison of two implementations, in the JSON."""
+
+    target: str
+    against: str
+    dialect: str
+    seed: int
+    steps: int
+    runs: int
+    command: str
+    ways: Mapping[str, int]
+    states: Mapping[str, int]
+    unobserved: Sequence[str]
+    left_out: Sequence[str]
+    divergences: Sequence[Divergence] = field(name="found")
+
+
+class Mode(Result, frozen=True, kw_only=True):
+    """The field by which a result of whole groups is known."""
+
+    mode: str = ""
+
+
+def simulation(path: Path) -> Simulation:
+    """The run of a file. ConformError (exit 2) for one of another form."""
+    if result_of(path, Mode).mode == "groups":
+        return _groups(result_of(path, Groups))
+    run = result_of(path, Compared)
+    for one in run.divergences:
+        for number, operation in enumerate(one.operations, 1):
+            check_form(f"The result {path}: operation {number} of {one.signature}", operation)
+    try:
+        return _compared(run)
+    except (KeyError, TypeError, AttributeError):
+        sentence = f"The result {path} has an operation that lacks a field, or has one of another type."
+        raise ConformError(sentence) from None
+
+
+def _groups(run: Groups) -> Simulation:
+    without = [f", without {name}" for name, assumed in run.assumptions.items() if not assumed]
+    groups = " ".join(filter(None, ("whole", run.kind, "groups")))
     return Simulation(
-        what=f"{groups} on {data.get('target', str)}{''.join(without)}",
-        dialect=data.get("dialect", str),
-        seed=data.get("seed", int),
-        size=f"{events:,} events in {seeds:,} seeds, {data.get('rebalances', int):,} rebalances",
-        events=events,
-        again=data.get("again", str),
-        counts={title: data.get(kind, dict) for title, kind in counts.items()},
+        what=f"{groups} on {run.target}{''.join(without)}",
+        dialect=run.dialect,
+        seed=run.seed,
+        size=f"{run.events:,} events in {run.seeds:,} seeds, {run.rebalances:,} rebalances",
+        events=run.events,
+        again=run.again,
+        counts={"events": run.kinds, "faults": run.faults, "states": run.states, "answers": run.answers},
         left_out=(),
-        violations=[_violation(one) for one in data.items("violations")],
+        violations=[
+            Violation(
+                requirement=one.requirement,
+                title=f"{one.requirement} {one.invariant}".strip(),
+                message=one.message,
+                seen=f"seeds that show it: {one.seen_in_seeds:,}",
+                schedule=one.schedule,
+                again=one.again,
+                steps=one.steps,
+                messages=one.messages,
+                before=one.before,
+                after=one.after,
+                scenario=one.scenario,
+            )
+            for one in run.violations
+        ],
     )
 
 
-def _violation(one: Fields) -> Violation:
-    return Violation(
-        requirement=one.text("requirement"),
-        title=f"{one.text('requirement')} {one.get('invariant', str)}".strip(),
-        message=one.get("message", str),
-        seen=f"seeds that show it: {one.get('seen_in_seeds', int):,}",
-        schedule=one.text("schedule"),
-        again=one.get("again", str),
-        steps=one.get("steps", list),
-        messages=one.get("messages", list),
-        before=one.get("before", dict),
-        after=one.get("after", dict),
-        scenario=one.text("scenario"),
-    )
-
-
-def _pair(data: Fields) -> Simulation:
-    steps, runs = data.get("steps", int), data.get("runs", int)
-    targets = data.get("target", str), data.get("against", str)
-    hidden = data.get("unobserved", list)
-    not_seen = [f"not compared, because one of them does not show it: {', '.join(hidden)}"] if hidden else []
+def _compared(run: Compared) -> Simulation:
+    hidden = ", ".join(run.unobserved)
+    not_seen = [f"not compared, because one of them does not show it: {hidden}"] if hidden else []
     return Simulation(
-        what=f"the same requests on {targets[0]} and {targets[1]}",
-        dialect=data.get("dialect", str),
-        seed=data.get("seed", int),
-        size=f"{steps:,} steps in {runs:,} runs",
-        events=steps,
-        again=data.get("command", str),
-        counts={"steps": data.get("ways", dict), "states": data.get("states", dict)},
-        left_out=[*data.get("left_out", list), *not_seen],
-        violations=[_broken_property(one, targets, data.get("command", str)) for one in data.items("found")],
+        what=f"the same requests on {run.target} and {run.against}",
+        dialect=run.dialect,
+        seed=run.seed,
+        size=f"{run.steps:,} steps in {run.runs:,} runs",
+        events=run.steps,
+        again=run.command,
+        counts={"steps": run.ways, "states": run.states},
+        left_out=[*run.left_out, *not_seen],
+        violations=[_divergence(one, run) for one in run.divergences],
     )
 
 
-def _broken_property(one: Fields, targets: tuple[str, str], command: str) -> Violation:
-    operations = one.get("operations", list)
-    file = one.text("file")
-    topics = {topic["id"]: topic["name"] for done in operations for topic in done.get("upsert", ())}
+def _divergence(one: Divergence, run: Compared) -> Violation:
+    topics = {topic["id"]: topic["name"] for done in one.operations for topic in done.get("upsert", ())}
     return Violation(
         requirement="",
-        title=one.get("signature", str),
-        message=f"{targets[0]} and {targets[1]} differ",
-        seen=f"runs that show it: {one.get('runs', int):,}",
-        schedule=file,
-        again=f"{command.partition(' --steps ')[0]} --replay {file}",
-        steps=[f"{number}. {operation_in_words(done)}" for number, done in enumerate(operations, start=1)],
-        messages=_story(operations, topics),
-        before=named(one.get("before", dict), topics),
-        after=named(one.get("after", dict), topics),
+        title=one.signature,
+        message=f"{run.target} and {run.against} differ",
+        seen=f"runs that show it: {one.runs:,}",
+        schedule=one.file,
+        again=f"{run.command.partition(' --steps ')[0]} --replay {one.file}",
+        steps=[
+            f"{number}. {operation_in_words(done)}" for number, done in enumerate(one.operations, start=1)
+        ],
+        messages=_story(one.operations, topics),
+        before=named(one.before, topics),
+        after=named(one.after, topics),
         differences=[
-            Difference(
-                difference.get("path", str),
-                named(difference.decoded("expected"), topics),
-                named(difference.decoded("got"), topics),
-            )
-            for difference in one.items("differences")
+            Difference(each.path, named(each.expected, topics), named(each.got, topics))
+            for each in (different.difference for different in one.differences)
         ],
     )
 
@@ -141,13 +217,13 @@ def _broken_property(one: Fields, targets: tuple[str, str], command: str) -> Vio
 _EPOCHS: Final = {0: "join", -1: "leave", -2: "leave for a while"}
 
 
-def _story(operations: Sequence[Mapping[str, Any]], topics: Mapping[str, str]) -> list[dict[str, str]]:
+def _story(operations: Sequence[Mapping[str, Any]], topics: Mapping[str, str]) -> list[Message]:
     """The requests of a schedule as messages, and its other events as notes; topics by their ids."""
-    story = []
+    story: list[Message] = []
     for done in operations:
         if done["op"] == "request":
             body = done["body"]
-            member = body.get("memberId") or done.get("newId") or NOBODY
+            member = str(body.get("memberId") or done.get("newId") or NOBODY)
             story.append(
                 {"from": member, "to": COORDINATOR, "label": _label(done, topics), "kind": "request"}
             )

@@ -12,6 +12,9 @@ from harness.clients.timeline import Setup
 from harness.errors import USAGE, ConformError
 from harness.targets.base import Json
 
+LONGEST_MS: Final = 10_000_000
+"""The longest wait of a step."""
+MOST_TIMES: Final = 1_000
 STEPS: Final[dict[str, dict[str, type]]] = {
     "start": {"topics": list},
     "subscribe": {"topics": list},
@@ -120,7 +123,7 @@ def _problem(finding: Json) -> str:
 
 def _problem_of_step(number: int, step: Any) -> str:
     """The first fault of a step; "" for a valid step."""
-    if not isinstance(step, dict) or step.get("do") not in STEPS:
+    if not isinstance(step, dict) or str(step.get("do")) not in STEPS:
         return f'step {number + 1} is {json.dumps(step)}; a step has "do": one of {", ".join(STEPS)}'
     fields = STEPS[step["do"]]
     if step.keys() != {"do", *fields} or any(type(step[name]) is not kind for name, kind in fields.items()):
@@ -131,6 +134,7 @@ def _problem_of_step(number: int, step: Any) -> str:
         return f"step {number + 1} subscribes to {topics}; the topics are {', '.join(TOPICS)}"
     if step.get("what", "request") not in ("request", "answer"):
         return f"step {number + 1} loses {json.dumps(step['what'])}; a request or an answer can be lost"
-    if step.get("ms", 0) < 0 or step.get("times", 1) < 1:
-        return f"step {number + 1} is {json.dumps(step)}; ms is at least 0, times at least 1"
+    if not (0 <= step.get("ms", 0) <= LONGEST_MS and 1 <= step.get("times", 1) <= MOST_TIMES):
+        ends = f"ms is from 0 to {LONGEST_MS}, times from 1 to {MOST_TIMES}"
+        return f"step {number + 1} is {json.dumps(step)}; {ends}"
     return ""

@@ -12,6 +12,7 @@ from harness.files import read_text, write_text
 from harness.replay import wire
 from harness.replay.signature import way
 from harness.targets.base import Answer, Json, Target
+from harness.validate.form import check_form
 
 HAVE: Final = {
     "request": ("api", "client", "body"),
@@ -120,19 +121,22 @@ def schedule_of(data: Any, path: Path) -> Schedule:
             f"The schedule {path} needs an object of settings and a list of operations.", USAGE
         )
     for number, operation in enumerate(operations, start=1):
+        check_form(f"{path}, operation {number}", operation)
         if problem := _problem(operation):
             raise ConformError(f"{path}, operation {number}: {problem}.", USAGE)
     return Schedule(settings, tuple(operations))
 
 
 def _problem(operation: Any) -> str | None:
-    name = operation.get("op") if isinstance(operation, dict) else None
+    name = str(operation.get("op")) if isinstance(operation, dict) else ""
     if name not in HAVE:
         return f"there is no operation {name!r} in schedules; there are {', '.join(HAVE)}"
     if missing := [field for field in HAVE[name] if field not in operation]:
         return f"{name} needs the field {missing[0]!r}"
     if not isinstance(operation.get("script", ""), str | dict):
         return "the script must be a target assignment or a message"
+    if not isinstance(operation.get("newId", ""), str):
+        return "the newId must be a text"
     if name == "request" and operation["api"] not in wire.VERSIONS:
         return f"there is no API {operation['api']!r} in schedules; there are {', '.join(wire.VERSIONS)}"
     if name == "request" and not isinstance(operation["body"], dict):

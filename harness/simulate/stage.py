@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from harness.errors import USAGE, ConformError
 from harness.kinds.registry import KINDS
@@ -14,6 +14,9 @@ from harness.targets.base import Json
 
 if TYPE_CHECKING:
     from harness.simulate.groups.story import Counts, Settings, Story
+
+HOW: Final = ("loading", "moved", "unavailable")
+"""The ways in which a coordinator may be down."""
 
 
 class Played(Protocol):
@@ -51,6 +54,8 @@ class Stage:
     snapshot: Callable[[Any], dict[str, Json]]
     assumptions: Sequence[str]
     """Assumptions that can be taken away; then a violation must be seen."""
+    choices: Mapping[str, Collection[str]]
+    """The possible values of fields of events that have few."""
 
 
 def stages() -> dict[str, str]:

@@ -6,9 +6,9 @@ Times are milliseconds of the world's clock; an event whose time is past happens
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
@@ -16,7 +16,7 @@ from harness.files import read_text, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
 from harness.simulate.groups.story import Settings
-from harness.simulate.stage import stage_of
+from harness.simulate.stage import Stage, stage_of
 from harness.targets.base import Json
 
 EVENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -50,7 +50,18 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "give-up": ("who",),
 }
 """Events that may happen in consumer groups, and their fields."""
-HOW: Final = ("loading", "moved", "unavailable")
+MOST: Final = 10**9
+"""The largest number in an event: 11 days, where it is a time."""
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("who", "group", "name", "id", "how", "configuration"), (str,)),
+    **dict.fromkeys(("instance", "assignor", "regex"), (str, NoneType)),
+    **dict.fromkeys(("topics", "from", "local"), (list,)),
+    **dict.fromkeys(("fails", "ownId", "slow", "raises", "disconnected", "again"), (bool,)),
+    **dict.fromkeys(("at", "ms", "maxPollMs", "permille"), (int,)),
+    **dict.fromkeys(("partitions", "records", "offset", "error"), (int,)),
+}
+"""The types of fields; a list has texts."""
+_WORDS: Final = {str: "a text", list: "a list", bool: "true or false", int: "a whole number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +115,9 @@ def schedule_of(data: Any, path: Path) -> Schedule:
     if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
         raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
     settings = _settings(data.get("settings", {}), path)
-    known = stage_of(settings.kind).events
+    stage = stage_of(settings.kind)
     for number, event in enumerate(data["events"], start=1):
-        if problem := _problem(event, known):
+        if problem := _problem(event, stage):
             raise ConformError(f"{path}, event {number}: {problem}.", USAGE)
     return Schedule(
         settings,
@@ -126,19 +137,25 @@ def _settings(content: Any, path: Path) -> Settings:
     return settings
 
 
-def _problem(event: Any, known: Mapping[str, tuple[str, ...]]) -> str:
+def _problem(event: Any, stage: Stage) -> str:
     """The problem of an event as a sentence; "" where there is none."""
     does = str(event.get("do")) if isinstance(event, dict) else ""
-    if does not in known:
-        return f"there is no event {does!r}; there are {', '.join(known)}"
-    if type(event.get("at")) is not int or event["at"] < 0:
-        return "'at' must be a time, in milliseconds from 0"
-    if missing := [field for field in known[does] if field not in event]:
+    if does not in stage.events:
+        return f"there is no event {does!r}; there are {', '.join(stage.events)}"
+    if missing := [field for field in ("at", *stage.events[does]) if field not in event]:
         return f"{does} needs the field {missing[0]!r}"
-    if does == "down" and event["how"] not in HOW:
-        return f"'how' must be one of {', '.join(HOW)}"
+    for name, value in event.items():
+        kinds = _TYPES.get(name)
+        if kinds and type(value) not in kinds:
+            return f"{name!r} must be {_WORDS[kinds[0]]}, not {json.dumps(value)}"
+        if kinds == (list,) and not all(isinstance(one, str) for one in value):
+            return f"{name!r} must be a list of texts"
+        if kinds == (int,) and name != "error" and not (name == "permille") <= value <= MOST:
+            return f"{name!r} must be from {int(name == 'permille')} to {MOST}, not {value}"
+        if name in stage.choices and value not in stage.choices[name]:
+            return f"{name!r} must be one of {', '.join(stage.choices[name])}"
     if local := event.get("local"):
-        if not isinstance(local, list) or len(set(map(str, local)) & set(LOCAL)) != len(local):
+        if len(set(local) & set(LOCAL)) != len(local):
             return f"'local' must be a list of {', '.join(LOCAL)}"
         if event.get("assignor"):
             return "a consumer has 'local' assignors or an 'assignor', not both"

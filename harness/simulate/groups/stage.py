@@ -9,6 +9,6 @@ from harness.simulate.groups.schedule import EVENTS
 from harness.simulate.groups.settle import settle
 from harness.simulate.groups.snapshot import snapshot
 from harness.simulate.groups.world import World
-from harness.simulate.stage import Stage
+from harness.simulate.stage import HOW, Stage
 
-STAGE: Final = Stage(EVENTS, drawn_settings, World, Draw, settle, snapshot, ("r9", "exemption"))
+STAGE: Final = Stage(EVENTS, drawn_settings, World, Draw, settle, snapshot, ("r9", "exemption"), {"how": HOW})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from harness.kinds.classic.simulated.draw import Draw, drawn_settings
+from harness.kinds.classic.simulated.parts import CONFIGURATIONS
 from harness.kinds.classic.simulated.settle import settle
 from harness.kinds.classic.simulated.world import EVENTS, World
 from harness.simulate.groups.parts import shown
-from harness.simulate.stage import Stage
+from harness.simulate.stage import HOW, Stage
 from harness.targets.base import Json
 
 
@@ -32,4 +33,5 @@ def snapshot(world: World) -> dict[str, Json]:
     }
 
 
-STAGE: Final = Stage(EVENTS, drawn_settings, World, Draw, settle, snapshot, ("exemption",))
+CHOICES: Final = {"how": HOW, "configuration": tuple(CONFIGURATIONS)}
+STAGE: Final = Stage(EVENTS, drawn_settings, World, Draw, settle, snapshot, ("exemption",), CHOICES)

@@ -12,7 +12,7 @@ from harness.report.readers.form import OfFile, Result
 
 
 class Evidence(Result, frozen=True, kw_only=True):
-    """A record: is it accepted, since when, and why not."""
+    """A recorded result: its status, its date, and the reasons why it does not count."""
 
     status: str
     recorded: str = ""

@@ -52,6 +52,8 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
 """Events that may happen in consumer groups, and their fields."""
 MOST: Final = 10**9
 """The largest number in an event: 11 days, where it is a time."""
+_LEAST: Final = {"permille": 1, "error": -1}
+"""The smallest numbers that are not 0."""
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     **dict.fromkeys(("who", "group", "name", "id", "how", "configuration"), (str,)),
     **dict.fromkeys(("instance", "assignor", "regex"), (str, NoneType)),
@@ -144,19 +146,26 @@ def _problem(event: Any, stage: Stage) -> str:
         return f"there is no event {does!r}; there are {', '.join(stage.events)}"
     if missing := [field for field in ("at", *stage.events[does]) if field not in event]:
         return f"{does} needs the field {missing[0]!r}"
-    for name, value in event.items():
-        kinds = _TYPES.get(name)
-        if kinds and type(value) not in kinds:
-            return f"{name!r} must be {_WORDS[kinds[0]]}, not {json.dumps(value)}"
-        if kinds == (list,) and not all(isinstance(one, str) for one in value):
-            return f"{name!r} must be a list of texts"
-        if kinds == (int,) and name != "error" and not (name == "permille") <= value <= MOST:
-            return f"{name!r} must be from {int(name == 'permille')} to {MOST}, not {value}"
-        if name in stage.choices and value not in stage.choices[name]:
-            return f"{name!r} must be one of {', '.join(stage.choices[name])}"
+    if wrong := next(filter(None, (_wrong(name, value, stage) for name, value in event.items())), ""):
+        return wrong
     if local := event.get("local"):
         if len(set(local) & set(LOCAL)) != len(local):
             return f"'local' must be a list of {', '.join(LOCAL)}"
         if event.get("assignor"):
             return "a consumer has 'local' assignors or an 'assignor', not both"
+    return ""
+
+
+def _wrong(name: str, value: Any, stage: Stage) -> str:
+    """The fault of a field as a sentence; "" where there is none."""
+    kinds = _TYPES.get(name, (type(value),))
+    if type(value) not in kinds:
+        return f"{name!r} must be {_WORDS[kinds[0]]}, not {json.dumps(value)}"
+    if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+        return f"{name!r} must be a list of texts"
+    least = _LEAST.get(name, 0)
+    if type(value) is int and not least <= value <= MOST:
+        return f"{name!r} must be from {least} to {MOST}, not {value}"
+    if name in stage.choices and value not in stage.choices[name]:
+        return f"{name!r} must be one of {', '.join(stage.choices[name])}"
     return ""

@@ -31,7 +31,7 @@ class OfFile(Result, frozen=True, kw_only=True):
     @property
     def source(self) -> str:
         """The words that follow the verb in the file's name: the source of its traces."""
-        return re.sub(r"^[a-z]+[-_.]*", "", self.stem) or "all"
+        return re.sub("^(replay|generate|diff)", "", self.stem).strip("-_.") or "all"
 
 
 class Different(Result, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from harness.definitions import definitions, present_names
 from harness.engines.base import EngineError, Result
 from harness.engines.registry import ENGINES
 from harness.errors import ConformError
-from harness.files import output_folder, read_text, write_text
+from harness.files import output_folder, read_json, read_text, write_text
 from harness.manifest import Entry
 from harness.modules import config_beside
 from harness.spechash import file_hash, spec_files
@@ -178,10 +178,7 @@ def renew(entry: Entry, folder: Path) -> Evidence:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(read_text(path, "The evidence"))
-    except json.JSONDecodeError as error:
-        raise ConformError(f"The evidence {path} is not JSON: line {error.lineno}: {error.msg}.") from None
+    data = read_json(path, "The evidence")
     if not isinstance(data, dict) or not data.keys() >= _FIELDS:
         raise ConformError(f"The evidence {path} lacks fields: record it again with --record-evidence.")
     return data

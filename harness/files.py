@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from harness.errors import ConformError
 
@@ -24,6 +26,19 @@ def read_text(path: Path, what: str) -> str:
         raise ConformError(f"{what} {path} is not UTF-8 text (byte {error.start}).") from None
     except OSError as error:
         raise _unreadable(path, what, error) from None
+
+
+def read_json(path: Path, what: str) -> Any:
+    """Return the value of a JSON file; a ConformError as from `read_text`, or one with the place at which the
+    text is no JSON."""
+    text = read_text(path, what)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ConformError(f"{what} {path} is not JSON or is cut off ({place}: {error.msg}).") from None
+    except (ValueError, RecursionError) as error:  # thousands of digits, or of lists in lists
+        raise ConformError(f"{what} {path} cannot be read: {error}.") from None
 
 
 def read_bytes(path: Path, what: str) -> bytes:

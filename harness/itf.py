@@ -172,6 +172,8 @@ def _json(content: bytes, name: str) -> Any:
         raise ConformError(
             f"{name} is not JSON or is cut off (line {error.lineno}, column {error.colno}: {error.msg})."
         ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ConformError(f"{name} cannot be read: {error}.") from None
 
 
 def read_meta(path: Path) -> dict[str, Any]:
@@ -181,10 +183,10 @@ def read_meta(path: Path) -> dict[str, Any]:
         first = _META_FIRST.match(text)
         try:
             if first:
-                with suppress(json.JSONDecodeError):  # the #meta may be longer
+                with suppress(ValueError, RecursionError):  # the #meta may be longer
                     return _dict(json.JSONDecoder().raw_decode(text, first.end())[0])
             return _dict(json.loads(text + stream.read())["#meta"])
-        except (json.JSONDecodeError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return {}
 
 

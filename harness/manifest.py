@@ -6,7 +6,6 @@ there except those with a default. Files are named relative to the manifest.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from harness.engines.apalache import OPTIONS as APALACHE_OPTIONS
 from harness.engines.base import Model, Outcome
 from harness.errors import ConformError, meant
-from harness.files import read_text
+from harness.files import read_json
 from harness.forms import Form, formed
 
 TIERS: Final = ("small", "soak")
@@ -140,13 +139,7 @@ class Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """Read and validate. ConformError (exit 2) that names the entry and the field for the first mistake."""
-    text = read_text(path, "The manifest")
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConformError(
-            f"The manifest {path} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
-        ) from None
+    data = read_json(path, "The manifest")
     if not isinstance(data, dict) or not isinstance(data.get("models"), list) or not data["models"]:
         raise ConformError(f'The manifest {path} must be {{"models": [entries]}} with at least one entry.')
     entries = [_entry(raw, index, path) for index, raw in enumerate(data["models"], start=1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,7 @@ from harness.cli.console import MANIFEST, check_json_place, find_model, running,
 from harness.cli.options import Config, Libraries, ManifestFile, TlcMemory, TlcTimeout
 from harness.engines.base import Limits, Model, Progress
 from harness.errors import MODEL_VIOLATED, ConformError
-from harness.files import output_folder, read_text
+from harness.files import output_folder, read_json
 from harness.forms import Form, formed
 from harness.generate import (
     STEP_VARIABLE,
@@ -198,11 +197,7 @@ class _Goal(Form):
 
 
 def _read_goals(path: Path, model: str) -> dict[str, str]:
-    text = read_text(path, "The file of goals")
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConformError(f"The goals {path} are not JSON: line {error.lineno}: {error.msg}.") from None
+    data = read_json(path, "The file of goals")
     goals = data.get(model) if isinstance(data, dict) else None
     if not goals:
         raise ConformError(f"{path} has no goals for {model}.")

@@ -90,6 +90,8 @@ class _Conform(typer.core.TyperGroup):
             return super().invoke(ctx)
         except ConformError as error:
             _end(ctx, error)
+        except RecursionError:
+            _end(ctx, ConformError("A file or an answer has values that are nested too deeply to be read."))
 
 
 app = typer.Typer(

@@ -9,13 +9,44 @@ import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from harness.errors import ENGINE_FAILED, ConformError
+from harness.forms import formed
 from harness.targets.base import Json
 
 _END_S: Final = 5.0
 _LINE_BYTES: Final = 1 << 20
+
+
+class _Partitions(TypedDict):
+    partitions: list[str]
+
+
+class _Position(TypedDict):
+    partition: str
+    offset: int
+
+
+class _Uses(TypedDict):
+    uses: list[str]
+
+
+class _Committed(TypedDict):
+    error: int
+
+
+class _Error(TypedDict):
+    code: int
+    text: str
+    fatal: bool
+
+
+_FORMS: Final[dict[str, Any]] = {
+    **dict.fromkeys(("assigned", "revoked", "lost"), _Partitions),
+    **{"position": _Position, "uses": _Uses, "committed": _Committed, "error": _Error},
+}
+"""The fields of each event that has some."""
 
 
 class AgentFailed(ConformError):
@@ -80,17 +111,33 @@ class Agent:
 
     async def _listen(self) -> None:
         assert self._process is not None and self._process.stdout is not None
-        while line := await self._process.stdout.readline():
+        while line := await _line(self._process.stdout):
             try:
                 event = json.loads(line)
                 assert isinstance(event["event"], str)
-            except (ValueError, KeyError, TypeError, AssertionError):
-                sentence = f"The agent wrote a line that is no event: {line[:200]!r}. See docs/clients.md."
-                self.failure = self.failure or AgentFailed(sentence, ENGINE_FAILED)
+                formed(event, _FORMS.get(event["event"], dict), f"the event {event['event']!r}:")
+            except (ValueError, KeyError, TypeError, AssertionError, RecursionError):
+                self._fail(f"a line that is no event: {line[:200]!r}")
+                continue
+            except ConformError as error:
+                self._fail(f"an event of another form: {error.message.removesuffix('.')}")
                 continue
             self._heard(event)
 
+    def _fail(self, fault: str) -> None:
+        """Keep the first fault of what the agent writes."""
+        sentence = f"The agent wrote {fault}. See docs/clients.md."
+        self.failure = self.failure or AgentFailed(sentence, ENGINE_FAILED)
+
     async def _keep_errors(self) -> None:
         assert self._process is not None and self._process.stderr is not None
-        while line := await self._process.stderr.readline():
+        while line := await _line(self._process.stderr):
             self._errors.append(line.decode(errors="replace").rstrip())
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    """The next line of a program, with its end; b"" at the end of all."""
+    try:
+        return await stream.readline()
+    except ValueError:
+        return f"(a line of more than {_LINE_BYTES} bytes)\n".encode()

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from harness.clients.draw import TOPICS, draw
 from harness.clients.timeline import Setup
 from harness.errors import USAGE, ConformError
+from harness.files import read_json
 from harness.targets.base import Json
 
 LONGEST_MS: Final = 10_000_000
@@ -89,10 +90,7 @@ def of_findings(paths: Sequence[Path]) -> list[Schedule]:
 
 def _findings(file: Path) -> Sequence[Json]:
     """Finding objects of a file, each of which has a schedule."""
-    try:
-        content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConformError(f"{file} cannot be read: {error}", USAGE) from None
+    content = read_json(file, "The file of findings")
     entries = content["findings"] if isinstance(content, dict) and "findings" in content else content
     many = entries if isinstance(entries, list) else [entries]
     for one in many:

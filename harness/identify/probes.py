@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness.files import read_text
+from harness.files import read_json
 from harness.replay import wire
 from harness.replay.compare import differences, normal_response
 from harness.replay.features import used
@@ -71,7 +70,7 @@ def read_probes(path: Path = FILE) -> list[Probe]:
             one["settings"],
             tuple(one["operations"]),
         )
-        for number, one in enumerate(json.loads(read_text(path, "The probes")))
+        for number, one in enumerate(read_json(path, "The probes"))
     ]
 
 

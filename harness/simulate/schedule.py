@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
-from harness.files import read_text, write_text
+from harness.files import read_json, write_text
 from harness.replay import wire
 from harness.replay.signature import way
 from harness.targets.base import Answer, Json, Target
@@ -104,11 +104,7 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
 
 def read_schedule(path: Path) -> Schedule:
     """Read the schedule again. ConformError (exit 2) for another file."""
-    try:
-        data: Any = json.loads(read_text(path, "The schedule"))
-    except ValueError as error:
-        raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
-    return schedule_of(data, path)
+    return schedule_of(read_json(path, "The schedule"), path)
 
 
 def schedule_of(data: Any, path: Path) -> Schedule:

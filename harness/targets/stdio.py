@@ -44,6 +44,8 @@ def _decoded(line: bytes) -> Any:
         return _decode(line)
     except msgspec.MsgspecError:  # as for half of a surrogate pair
         return json.loads(line)
+    except RecursionError:
+        raise ValueError("the line is nested too deeply") from None
 
 
 class Operations(ABC):

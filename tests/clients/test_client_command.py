@@ -84,7 +84,7 @@ def test_the_schedules_of_findings_are_run_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("no JSON", "cannot be read: "),
+        ("no JSON", "is not JSON or is cut off"),
         ("{}", 'there is no list "schedule"'),
         ('{"schedule": [{"do": "wait"}]}', 'step 1 is {"do": "wait"}; the fields of wait are do, ms (int)'),
         ('{"schedule": [{"do": "sleep", "ms": 1}]}', 'a step has "do": one of start, subscribe, wait'),

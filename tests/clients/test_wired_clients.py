@@ -184,9 +184,26 @@ def judged_by_agent(message: str) -> AgentFailed:
     return raised.value
 
 
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("'nonsense'", "a line that is no event: b'nonsense"),
+        ("'[' * 100_000", "a line that is no event: b'[[["),
+        ("'1' * 5_000", "a line that is no event: b'111"),
+        ("'x' * 2_000_000", "a line that is no event: b'(a line of more than 1048576 bytes)"),
+        ('\'{"event": "assigned"}\'', "the event 'assigned': the field \"partitions\" is missing."),
+        ('\'{"event": "error", "code": 3}\'', "the event 'error': the field \"text\" is missing."),
+        (
+            '\'{"event": "position", "partition": 1, "offset": 2}\'',
+            "the event 'position': the field \"partition\" must be a text, not a whole number.",
+        ),
+    ],
+)
+def test_a_line_of_an_agent_that_is_no_event_is_a_sentence(line: str, sentence: str) -> None:
+    assert sentence in judged_by_agent(f"print({line}, flush=True); input(); input()").message
+
+
 def test_an_agent_that_is_none_is_a_sentence() -> None:
-    nonsense = judged_by_agent("print('nonsense', flush=True); input(); input()")
-    assert "wrote a line that is no event" in nonsense.message
     assert "ended without being told to. sorry" in judged_by_agent("raise SystemExit('sorry')").message
     with pytest.raises(AgentFailed, match="cannot be started"):
         played((["/nowhere/agent"], Setup(), [JOINED[0]]))

@@ -73,7 +73,7 @@ def test_generate_says_what_it_needs(here: Path, args: list[str], message: str) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "are not JSON"),
+        ("{", "is not JSON"),
         ("{}", "has no goals for Counter."),
         ('{"Counter": [{"name": "a"}]}', 'a goal: the field "predicate" is missing.'),
         (

@@ -108,7 +108,7 @@ def test_mistakes_are_named(specs: Path, entry: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is not JSON: line 1, column 2"),
+        ("{", "is not JSON or is cut off (line 1, column 2"),
         ("[]", 'must be {"models": [entries]} with at least one entry.'),
         ('{"models": []}', 'must be {"models": [entries]} with at least one entry.'),
         (json.dumps({"models": [HOLDS, HOLDS]}), "has 2 entries of the name Counter."),

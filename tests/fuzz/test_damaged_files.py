@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -139,3 +140,37 @@ def test_a_log_with_another_type_or_without_an_epoch_names_line_and_place(tmp_pa
         file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         code, output = ends_well("validate", file)
         assert (code, sentence in output.replace("\n", " ")) == (USAGE, True), output
+
+
+_DEEP: Final = "[" * 100_000
+_LONG: Final = "1" * 5_000
+
+
+@pytest.mark.parametrize("value", [_DEEP, _LONG], ids=["deep", "long"])
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [
+        ("replay", "x.itf.json"),
+        ("validate", "x.jsonl"),
+        ("scenario", "x.yaml"),
+        ("simulate --replay", "x.json"),
+        ("compare --target python --against python --replay", "x.json"),
+        ("client reference --findings", "x.json"),
+        ("dialects --measured", "x.json"),
+        ("check --manifest", "x.json"),
+    ],
+)
+def test_a_file_with_depths_or_digits_that_nothing_reads_is_a_sentence(
+    verb: str, name: str, value: str, tmp_path: Path
+) -> None:
+    """Python reads neither a hundred thousand lists in lists nor a number of thousands of digits."""
+    (file := tmp_path / name).write_text(value)
+    code, output = ends_well(*verb.split(), file)
+    assert (code, output.splitlines()[-1][:9]) == (USAGE, "conform: "), output
+
+
+def test_an_answer_nested_too_deeply_is_a_fault_of_the_program(tmp_path: Path) -> None:
+    (program := tmp_path / "deep.py").write_text("input()\nprint('[' * 100_000, flush=True)\ninput()\n")
+    target = f"stdio:{sys.executable} {program}"
+    code, output = ends_well("replay", first_of("golden/basic"), "--target", target)
+    assert (code, "answered hello with something that is not JSON: [[[" in output) == (ENGINE_FAILED, True)

@@ -10,8 +10,7 @@ from typing import Any, TypedDict, TypeVar
 import msgspec
 from msgspec import inspect
 
-from harness.errors import ConformError
-from harness.files import read_text
+from harness.files import read_json
 from harness.forms import formed
 from harness.replay.compare import Difference
 
@@ -53,7 +52,7 @@ Message = TypedDict("Message", {"from": str, "to": str, "label": str, "kind": st
 
 def result_of(path: Path, form: type[T]) -> T:
     """The result in a file. ConformError (exit 2) with file and field for one of another form."""
-    data = _load(path)
+    data = read_json(path, "The result")
     return read({**data, "stem": path.stem} if isinstance(data, dict) else data, form, f"The result {path}:")
 
 
@@ -84,10 +83,3 @@ def _without_null(data: Any, kind: inspect.Type) -> Any:
             if name in types and part is not None
         }
     return data
-
-
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path, "The result"))
-    except json.JSONDecodeError as error:
-        raise ConformError(f"The result {path} is not JSON or is cut off: line {error.lineno}.") from None

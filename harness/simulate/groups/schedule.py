@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, Final
 
 from harness.errors import USAGE, ConformError
-from harness.files import read_text, write_text
+from harness.files import read_json, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
 from harness.simulate.groups.story import Settings
@@ -94,22 +94,9 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
     write_text(path, f'{{\n{fields} "events": [\n{lines}\n ]\n}}\n')
 
 
-def is_schedule_of_groups(path: Path) -> bool:
-    """Tell if the file has events, rather than operations of two targets."""
-    try:
-        data = json.loads(read_text(path, "The schedule"))
-    except ValueError:
-        return False
-    return isinstance(data, dict) and "events" in data
-
-
 def read_schedule(path: Path) -> Schedule:
     """Read the schedule again. ConformError (exit 2) for another file."""
-    try:
-        data: Any = json.loads(read_text(path, "The schedule"))
-    except ValueError as error:
-        raise ConformError(f"The schedule {path} is not JSON: {error}.", USAGE) from None
-    return schedule_of(data, path)
+    return schedule_of(read_json(path, "The schedule"), path)
 
 
 def schedule_of(data: Any, path: Path) -> Schedule:

@@ -173,7 +173,7 @@ def read_measured(path: Path) -> Measured:
             findings(result["failures"]),
             from_json(result.get("causes", [])),
         )
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ConformError(f"{path} is not what `conform replay --json` writes.") from None
 
 

@@ -72,8 +72,8 @@ class ItfReader:
             if not content.isascii():
                 content.decode()  # msgspec checks only the fields in use
             return self._trace(_FILE.decode(content))
-        except (msgspec.MsgspecError, ValueError, TypeError, KeyError):  # the other reader names the fault
-            return trace_from_json(_json(content, name), name)
+        except (msgspec.MsgspecError, ValueError, TypeError, KeyError, RecursionError):
+            return _named_fault(content, name)
 
     def _trace(self, file: _File) -> Trace:
         if self._bytes > _MOST_BYTES:
@@ -161,6 +161,14 @@ _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _SCALAR: Final = msgspec.json.Decoder()
 _MOST_BYTES: Final = 64_000_000
 """The bytes of values that an `ItfReader` keeps before it begins anew."""
+
+
+def _named_fault(content: bytes, name: str) -> Trace:
+    """Read a trace by the slow reader, which names a fault."""
+    try:
+        return trace_from_json(_json(content, name), name)
+    except RecursionError:
+        raise ConformError(f"{name} has values that are nested too deeply to be read.") from None
 
 
 def _json(content: bytes, name: str) -> Any:

@@ -91,7 +91,7 @@ class _Conform(typer.core.TyperGroup):
         except ConformError as error:
             _end(ctx, error)
         except RecursionError:
-            _end(ctx, ConformError("A file or an answer has values that are nested too deeply to be read."))
+            _end(ctx, ConformError("Values are nested too deeply: in a file, in an answer, or in the kit."))
 
 
 app = typer.Typer(

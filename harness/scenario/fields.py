@@ -154,6 +154,8 @@ def read_fields(path: Path, text: str | None = None) -> Field:
         raise ConformError(f"{path}, line {line}: this is not YAML: {error.problem}.") from None
     except yaml.YAMLError as error:
         raise ConformError(f"{path} is not YAML: {error}.") from None
+    except RecursionError:
+        raise ConformError(f"{path} has values that are nested too deeply to be read.") from None
     if node is None:
         raise ConformError(f"{path} is empty: a scenario has name, source, shows, topics and steps.")
     return Field(node, "the scenario", str(path), source)

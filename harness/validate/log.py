@@ -214,7 +214,7 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
         if text.strip():
             try:
                 lines.append((number, json.loads(text)))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise no_operation(path, number, error) from None
     return lines
 

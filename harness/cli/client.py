@@ -76,9 +76,9 @@ def command(
 ) -> None:
     """Run a consumer under schedules with faults, and say for each rule if it holds.
 
-    The schedules are random, each from a seed, or those of traces of closed models (the member that acts most
-    in the trace is the consumer), or those of earlier findings, about another version of a client, say, which
-    are not shortened again.
+    Schedules are random (each from a seed), or come from traces of closed models (the member that acts most
+    in the trace is the consumer), or from earlier findings, about another version of a client, say.
+    Schedules of findings are not shortened again.
 
     The coordinator of this kit answers: to NAME on a simulated clock, to the agent of a real consumer on a
     socket. A rule is a property of the client's view, with its requirement. For a broken rule the command

@@ -95,7 +95,7 @@ def command(
 
     \b
     evidence  recorded results of models that are not checked here, with the hashes of their modules
-    replay    the committed traces on the target: golden, counterexamples, corpus, its dialect's
+    replay    the committed traces of the target's dialect; for KIP-848's text all folders without a dialect
     scenario  golden scenarios against the specification
     check     the models of a tier: recorded results that still count, and the rest computed side by side
     exhaust   every request in every state of a small model, on the target
@@ -110,8 +110,8 @@ def command(
 
     So that no record hides an error, the gate computes some records anew: those that differ from the base of
     this change (CONFORM_BASE, or where this branch left the main one, or the commit before), and a tenth of
-    the others, whose turn follows from the number of commits. Where git does not know the change, all are
-    computed.
+    the others of the tier, whose turn follows from the number of commits. Where git does not know the change,
+    all are computed.
 
     Time: random work (random, simulate) comes last and is cut where the time is over. The gate reports that,
     and it is no failure. Fixed checks are never cut: a check that lacks the time has failed. So a gate that

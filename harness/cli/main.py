@@ -100,9 +100,9 @@ app = typer.Typer(
     name="conform",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model is violated; "
-    "11 an implementation does not conform; 12 evidence is missing or stale; 13 undecided, for want of time; "
-    "2 usage; 3 an engine or a target failed; 130 Ctrl-C; 143 SIGTERM.",
+    help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model has another "
+    "result than expected; 11 an implementation does not conform; 12 evidence is missing or stale; 13 "
+    "undecided, for want of time; 2 usage; 3 an engine or a target failed; 130 Ctrl-C; 143 SIGTERM.",
 )
 
 

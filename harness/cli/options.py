@@ -21,7 +21,7 @@ WaiverFile: TypeAlias = Annotated[
 Wait: TypeAlias = Annotated[
     float,
     typer.Option(
-        min=0, metavar="SECONDS", help="Wait so long, in all, for timers of a live broker to run out."
+        min=0, metavar="SECONDS", help="Wait at most so long, in total, for timers of a live broker."
     ),
 ]
 Schedule: TypeAlias = Annotated[

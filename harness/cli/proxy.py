@@ -56,8 +56,8 @@ def command(
     """Stand between clients and a broker, and record the requests and answers of groups.
 
     Every frame is passed on. Requests of groups and their answers go to the record, a log that `conform
-    validate` judges; beside each heartbeat stands the group as the broker describes it. Topics and groups
-    begin with the record: create the topics first, and use group ids that the broker does not know.
+    validate` judges; beside each heartbeat stands the group as the broker describes it. The record knows
+    only groups that begin in it: create the topics first, and use group ids that the broker does not know.
 
     With --faults or --schedule requests and answers are lost, connections cut, requests delayed, refused with
     an error, or handed over late. The record names each fault. A line of a schedule is

@@ -71,7 +71,7 @@ def command(
     its process gave up, or exemption, that a zombie may still own another member's partitions.
 
     With --kind classic the members are those of the classic protocol, eager and cooperative ones, dynamic and
-    static ones, with their barriers, leaders and generations (C1 to C6, H8, O2, S1).
+    static ones, with their barriers, leaders and generations (C1 to C7, H5, H8, H9, O2).
 
     Schedules are written to files, which --replay takes. Those of the last runs are tried first, and end a
     run in which they still fail. --record writes the log of a run, which conform

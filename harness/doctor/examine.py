@@ -62,7 +62,7 @@ BUYS: Final = {
     "found where it arises.",
     Level.LOADABLE: "conform replay judges every trace to its end, with timers, fail-overs and target "
     "assignments as in the model, and goes on after a difference. conform exhaust judges every step of a "
-    "model's state graph, none left out. conform compare gives two targets the same random schedules.",
+    "model's state graph. conform compare gives two targets the same random schedules.",
 }
 """The tests that a level makes possible, besides those of the levels below it."""
 

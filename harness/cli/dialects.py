@@ -45,9 +45,9 @@ def command(
 
     Constants and sentences are those of spec/Dialects.tla, and the Python coordinator can make every choice
     (its --dialect). A model is safe if no partition is ever owned twice (R7), live if the group converges
-    (R8). For an implementation without a dialect, such as librdkafka's mock, the command lists the differences
-    of a replay instead: first by their causes, then each kind of difference once, with its number and the
-    shortest way to it.
+    (R8). For an implementation without a dialect, such as librdkafka's mock, the command lists the
+    differences of a replay instead: first by their causes, then each kind of difference once, with its number
+    and the shortest way to it.
 
     \b
     conform dialects

@@ -109,9 +109,9 @@ def command(
     conform exhaust MCOpen --target "stdio:python -m coordinator --stdio" --master "local[2]"
     conform exhaust --input traces/golden --input traces/corpus --out build/exhaust/traces
 
-    Exit codes: 0 all steps hold that were judged (the output counts those that were left out); 11 differences;
-    2 a wrong command line or input; 3 an engine or the target failed, or loaded states wrongly, or steps could
-    not be judged or read.
+    Exit codes: 0 all steps hold that were judged (the output counts those that were left out); 11
+    differences; 2 a wrong command line or input; 3 an engine or the target failed, or loaded states wrongly,
+    or steps could not be judged or read.
     """
     need_spark("conform exhaust")
     # imported here, so that no other verb waits for the import of Spark

@@ -67,14 +67,14 @@ def command(
     """Change the coordinator and the specification in small ways, one at a time, and see which checks notice.
 
     Mutants of the coordinator and of its members are judged by a replay of the committed traces, those of
-    each dialect on the coordinator in that dialect, then of tours that take every step of MCTour (--tour names
-    others), then by simulations: schedules of one client, and whole groups. Mutants of the specification are judged by the golden scenarios
-    and the corpus, which must give the very states that they give without it, and by the small models
-    (--states bounds them) of which a definition has changed in their dialect: properties must hold, and
-    figures be as in the manifest; mutants that a figure alone notices are counted apart. The first check that
-    notices ends a mutant. A mutant that takes ten times as long as the original counts as killed; mutants
-    that do not load or parse are counted apart. Those that survive are listed; tests/mutants/equivalent.toml
-    argues which of them change nothing.
+    each dialect on the coordinator in that dialect, then of tours that take every step of MCTour (--tour
+    names others), then by simulations: schedules of one client, and whole groups. Mutants of the
+    specification are judged by the golden scenarios and the corpus, which must give the very states that they
+    give without it, and by the small models (--states bounds them) of which a definition has changed in their
+    dialect: properties must hold, and figures be as in the manifest; mutants that a figure alone notices are
+    counted apart. The first check that notices ends a mutant. A mutant that takes ten times as long as the
+    original counts as killed; mutants that do not load or parse are counted apart. Those that survive are
+    listed; tests/mutants/equivalent.toml argues which of them change nothing.
 
     With --minutes a sample is judged, which is drawn from the seed. A run that was stopped goes on where it
     was, unless a source of its results has changed.

@@ -44,10 +44,12 @@ def formed(data: Any, form: type[T], place: str) -> T:
     try:
         return msgspec.convert(data, form)
     except msgspec.ValidationError as error:
-        raise ConformError(f"{place} {_sentence(str(error), form)}") from None
+        raise ConformError(f"{place} {sentence(error, form)}") from None
 
 
-def _sentence(text: str, form: type[Any]) -> str:
+def sentence(error: msgspec.ValidationError, form: type[Any]) -> str:
+    """The mistake that msgspec found, in words."""
+    text = str(error)
     at = _AT.search(text)
     path = at["path"] if at else ""
     if match := _MISSING.match(text):

@@ -29,22 +29,25 @@ MEMBER: Final = kinds(
 )
 TOPIC: Final = kinds("topicMetadata")
 TIMER: Final = kinds("timer")
+HEARTBEAT: Final = kinds("response.ConsumerGroupHeartbeat")
+GIVEN: Final = kinds("assignment")
 PARTITIONS: Final = ("assigned", "pendingRevocation", "target")
 
 
 def as_json(value: object) -> str:
     """A value as the line protocol has it: null, true, "text"; an answer is an object, a set is a list."""
-    return json.dumps(_plain(value), ensure_ascii=False)
+    return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """A value as objects and lists of JSON."""
     if isinstance(value, Answer):
-        return _plain(value._asdict())
+        return plain(value._asdict())
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, Set):
         return sorted(map(str, value))
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def of_group(group: Json, view: View) -> str:
@@ -113,8 +116,9 @@ def of_heartbeat(body: Any) -> str:
         return f"there is no body, but {as_json(body)}"
     if unknown := sorted(body.keys() - RESPONSE.keys()):
         return f"the response has {', '.join(unknown)}, which ConsumerGroupHeartbeatResponse has not"
-    if type(body.get("errorCode", 0)) is not int or type(body.get("memberEpoch", 0)) is not int:
-        return f"errorCode and memberEpoch must be numbers, not {as_json(_shown(body))}"
+    fields = {name: kind for name, kind in HEARTBEAT.items() if name in body and name != "assignment"}
+    if problem := _of_types(body, fields, "the response"):
+        return problem
     assignment = body.get("assignment")
     if assignment is None:
         return ""
@@ -123,7 +127,8 @@ def of_heartbeat(body: Any) -> str:
     for name in ("assignedTopicPartitions", "pendingTopicPartitions"):
         if problem := of_partitions(assignment.get(name, [])):
             return f"assignment.{name}: {problem}"
-    return ""
+    given = {name: kind for name, kind in GIVEN.items() if name in assignment}
+    return _of_types(assignment, given, "the assignment")
 
 
 def of_records(records: Sequence[Any], first: int) -> str:
@@ -155,12 +160,12 @@ def _of_fields(item: Any, fields: Mapping[str, Kind], what: str) -> str:
         return f"{what} has no {', '.join(missing)}"
     if unknown := sorted(item.keys() - fields.keys()):
         return f"{what} has {', '.join(unknown)}, which a description or record has not"
+    return _of_types(item, fields, what)
+
+
+def _of_types(item: Json, fields: Mapping[str, Kind], what: str) -> str:
     for name, types in fields.items():
         # bool is an int to Python, but not to JSON.
         if not isinstance(item[name], types) or (isinstance(item[name], bool) and bool not in types):
             return f"{name} of {what} is {as_json(item[name])}, which is of another type"
     return ""
-
-
-def _shown(body: Json) -> Json:
-    return {name: body[name] for name in ("errorCode", "memberEpoch") if name in body}

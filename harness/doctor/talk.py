@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 from harness.doctor import shape
 from harness.replay import wire
+from harness.replay.compare import same as same_json
 from harness.replay.view import View
 from harness.targets.base import Answer, Capabilities, Died, Json, Refused, Target
 from harness.targets.stdio import StdioTarget
@@ -251,8 +252,8 @@ def _line(done: object) -> Json:
 
 
 def same(sent: str, got: object, wanted: object, says: str) -> None:
-    """Raise Wrong unless both are equal."""
-    if got != wanted:
+    """Raise Wrong unless both are equal, and the same JSON."""
+    if got != wanted or not same_json(shape.plain(got), shape.plain(wanted)):
         raise Wrong(sent, got, says)
 
 

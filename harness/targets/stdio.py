@@ -10,11 +10,12 @@ import json
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from harness.errors import ConformError
+from harness.forms import sentence
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 from harness.targets.program import Lines, Program, shown
 
@@ -23,6 +24,47 @@ TIMEOUT_S: Final = 60.0
 WINDOW: Final = 128
 """The number of unanswered operations at which no more step is written ahead: this limits the vain work of a
 target after a difference, and the memory for a target that does not read."""
+
+T = TypeVar("T")
+
+
+class _Hello(msgspec.Struct):
+    """The answer to `hello`; other fields are free."""
+
+    apis: dict[str, tuple[int, int]]
+    controls: list[str]
+    unobserved: list[str] = []
+    lacks: list[str] = []
+    name: str | None = None
+    dialect: str = ""
+    ahead: bool = True
+
+
+class _Record(msgspec.Struct):
+    key: Json
+    value: Json | None = None
+
+
+class _Late(msgspec.Struct):
+    body: Json | None = None
+
+
+class _Group(msgspec.Struct):
+    members: list[Json] | None = None
+    timers: list[Json] | None = None
+    metadata: list[Json] | None = None
+
+
+class _Answered(msgspec.Struct):
+    """The objects and lists of every answer that readers take apart; the values in them are compared."""
+
+    body: Json | None = None
+    group: _Group | None = None
+    records: list[_Record] = []
+    fired: list[Json] = []
+    completed: list[_Late] = []
+
+
 _dumps: Final = json.JSONEncoder(separators=(",", ":")).encode
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
@@ -158,20 +200,14 @@ class StdioTarget(Operations):
 
     def hello(self) -> Capabilities:
         """Ask who it is."""
-        answer = self._ask({"op": "hello"})
-        apis = answer.get("apis")
-        lists: list[Any] = [answer.get("controls"), answer.get("unobserved", []), answer.get("lacks", [])]
-        if not isinstance(apis, dict) or not all(isinstance(names, list) for names in lists):
-            raise self._nonsense("hello", answer)
-        for versions in apis.values():
-            if not isinstance(versions, list) or len(versions) != 2:
-                raise self._nonsense("hello", answer)
-        self._one_at_a_time = answer.get("ahead") is False
-        name, dialect = str(answer.get("name", self.name)), str(answer.get("dialect", ""))
-        known, hidden, lacks = (frozenset(map(str, names)) for names in lists)
+        answer = self._formed("hello", self._ask({"op": "hello"}), _Hello)
+        self._one_at_a_time = not answer.ahead
+        known = frozenset(answer.controls)
         self._renewed = not known & {"load", "fresh"}
         known |= {"fresh"} if self._renewed else set()
-        return Capabilities(name, dialect, apis, known, hidden, lacks)
+        name = self.name if answer.name is None else answer.name
+        hidden, lacks = frozenset(answer.unobserved), frozenset(answer.lacks)
+        return Capabilities(name, answer.dialect, answer.apis, known, hidden, lacks)
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
         """Replace the state."""
@@ -207,18 +243,33 @@ class StdioTarget(Operations):
 
     def _perform(self, operation: Json, observe: str | None) -> Answer:
         answer = self._ask(operation if observe is None else {**operation, "observe": observe})
-        body, group, records = answer.get("body"), answer.get("group"), answer.get("records", [])
-        fired, completed = answer.get("fired", []), answer.get("completed", [])
-        lists = all(isinstance(given, list) for given in (records, fired, completed))
-        if not lists or not isinstance(body, dict | None) or (observe and not isinstance(group, dict)):
-            raise self._nonsense(str(operation["op"]), answer)
-        return Answer(body, group, records, answer.get("consumed") is True, fired or (), completed or ())
+        self._formed(str(operation["op"]), answer, _Answered)
+        group = answer.get("group")
+        if observe and group is None:
+            raise self._nonsense(str(operation["op"]), answer, "group is missing")
+        fired, completed = answer.get("fired") or (), answer.get("completed") or ()
+        return Answer(
+            answer.get("body"),
+            group,
+            answer.get("records", []),
+            answer.get("consumed") is True,
+            fired,
+            completed,
+        )
 
     def _part(self, operation: Json, name: str, kind: type) -> Any:
         answer = self._ask(operation)
+        self._formed(str(operation["op"]), answer, _Answered)
         if not isinstance(answer.get(name), kind):
-            raise self._nonsense(str(operation["op"]), answer)
+            raise self._nonsense(str(operation["op"]), answer, f"{name} is missing")
         return answer[name]
+
+    def _formed(self, name: str, answer: Json, form: type[T]) -> T:
+        """An answer as a form. ConformError (exit 3) for another form, which names the field."""
+        try:
+            return msgspec.convert(answer, form)
+        except msgspec.ValidationError as error:
+            raise self._nonsense(name, answer, sentence(error, form).rstrip(".")) from None
 
     def _ask(self, operation: Json) -> Json:
         """Send one operation, unless it was written ahead, and wait for its answer."""
@@ -248,7 +299,7 @@ class StdioTarget(Operations):
                 f"answered {name} with something that is not JSON: {shown(line)}"
             ) from None
         if not isinstance(answer, dict) or not isinstance(answer.get("ok"), bool):
-            raise self._nonsense(name, answer)
+            raise self._nonsense(name, answer, "ok is neither true nor false")
         if not answer["ok"]:
             raise Refused(self.name, name, str(answer.get("error", "it does not say why")))
         return answer
@@ -271,10 +322,10 @@ class StdioTarget(Operations):
             self._ahead.clear()
             self._renew()
 
-    def _nonsense(self, name: str, answer: object) -> ConformError:
+    def _nonsense(self, name: str, answer: object, problem: str) -> ConformError:
         return self._program.failed(
             f"answered {name} with something that the line protocol does not have: "
-            f"{shown(json.dumps(answer).encode())}"
+            f"{shown(json.dumps(answer).encode())} ({problem})"
         )
 
 

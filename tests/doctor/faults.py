@@ -65,8 +65,8 @@ def no_heartbeat(program: Program, operation: Json, answer: Json) -> None:
 
 
 @of("hello")
-def versions_are_text(program: Program, operation: Json, answer: Json) -> None:
-    answer["apis"]["OffsetCommit"] = ["8", "9"]
+def versions_are_turned(program: Program, operation: Json, answer: Json) -> None:
+    answer["apis"]["OffsetCommit"] = [9, 8]
 
 
 def _body(answer: Json) -> Json:

@@ -19,7 +19,7 @@ from harness.doctor import controls
 from harness.doctor.examine import BUYS, CHECKS, NEEDS, Check, Doctor, Examined, Finding, Level, Verdict
 from harness.doctor.report import to_json
 from harness.doctor.talk import Talk, Wrong
-from harness.errors import ENGINE_FAILED, ConformError
+from harness.errors import ConformError
 from harness.kinds.classic.description import CLASSIC
 from harness.replay.features import FEATURES
 from harness.replay.view import EVERYTHING
@@ -44,11 +44,6 @@ class Lines(StdioTarget):
             raise Refused(self.name, name, answer["error"])
         return answer
 
-    def _nonsense(self, name: str, answer: object, problem: str) -> ConformError:
-        return ConformError(
-            f"The target answered {name} with {json.dumps(answer)} ({problem}).", ENGINE_FAILED
-        )
-
     def close(self) -> None:
         """Do nothing: there is no process to end."""
 
@@ -71,7 +66,7 @@ TOLD = {
     "unobserved_unknown": ("hello", "members.shoeSize cannot be observed"),
     "hello_changes": ("hello", "both answers are the same"),
     "no_heartbeat": ("hello", "version 0 of ConsumerGroupHeartbeat is there"),
-    "versions_are_text": ("hello", "must be a whole number, not a text"),
+    "versions_are_turned": ("hello", "[first, last] version of each API"),
     "join_refused": ("request", 'Sent: the join of m1. Came back: {"throttleTimeMs": 0, "errorCode": 15'),
     "other_member_id": ("request", "a join is told the member's id"),
     "unknown_field": ("request", "shoeSize, which ConsumerGroupHeartbeatResponse has not"),

@@ -42,7 +42,7 @@ def to_json(
     the traces and their places, and `left_out` all of that in words. `causes` has the differences by their
     causes, those that were `found`, or by their roots alone. `waited` is null where the target does not wait
     for timers. `not_loaded` has the states that the target did not load, in the form of failures. `stopped`
-    is the reason why the replay ended before its end."""
+    is the reason why the replay ended before its end; then no waiver is blamed for covering nothing."""
     return {
         "target": target,
         "dialect": dialect,
@@ -60,6 +60,7 @@ def to_json(
         "differences": result.differences,
         "not_loaded": [_failure(failure) for failure in result.not_loaded],
         "waived": waivers.to_json("differences") if waivers else [],
+        "waiver_problems": list(waivers.problems()) if waivers and not stopped else [],
         "coverage": result.coverage.to_json(),
         "causes": causes.to_json(causes.causes(result.failures) if by_cause is None else by_cause),
         "failures": [_failure(failure) for failure in result.failures],

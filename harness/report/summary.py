@@ -147,7 +147,7 @@ def _exhausts(results: Results, console: Console) -> None:
 def _random(results: Results, console: Console) -> None:
     """Simulations and mutants, a line each."""
     for run in results.simulations:
-        outcome = f"{len(run.violations)} kinds of violations" if run.violations else "all of it holds"
+        outcome = "all of it holds" if run.holds else run.outcome
         text = f"simulation of {run.what}: {run.size}, {outcome}"
         console.print(textwrap.fill(text, WIDTH, subsequent_indent="  "), highlight=False)
     for one in results.clients:

@@ -124,15 +124,20 @@ def _steps(results: Results) -> Iterator[Finding]:
             )
         elif not (replay.target_steps or replay.not_loaded):
             yield Finding(NOT_CONFORMANT, f"The traces {replay.source} have no step on a target.", "replay")
+        if replay.waiver_problems:
+            place = f"Waivers of {replay.target} on the traces {replay.source}"
+            yield Finding(NOT_CONFORMANT, f"{place}: {' '.join(replay.waiver_problems)}", "replay")
     for exhaust in results.exhausts:
         yield from _exhaust(exhaust)
     for simulation in results.simulations:
         if simulation.violations:
-            many = len(simulation.violations)
-            kinds = f"{many} kind{'s' if many > 1 else ''} of violations"
-            yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what}: {kinds}.", "findings")
+            sentence = f"Simulation of {simulation.what}: {simulation.outcome}."
+            yield Finding(NOT_CONFORMANT, sentence, "findings")
         elif not simulation.events:
             yield Finding(NOT_CONFORMANT, f"Simulation of {simulation.what} did nothing.", "simulate")
+        if simulation.waiver_problems:
+            sentence = f"Waivers of {simulation.what}: {' '.join(simulation.waiver_problems)}"
+            yield Finding(NOT_CONFORMANT, sentence, "simulate")
     for client in results.clients:
         if client.breaches:
             rules = ", ".join(one.rule for one in client.breaches)
@@ -150,6 +155,14 @@ def _steps(results: Results) -> Iterator[Finding]:
 
 
 def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
+    reasons = [*_faults(exhaust)]
+    yield from reasons
+    if not (reasons or exhaust.holds):
+        sentence = f"The result of {exhaust.model} on {exhaust.target} says itself that not all of it holds."
+        yield Finding(NOT_CONFORMANT, sentence, "exhaust")
+
+
+def _faults(exhaust: Exhaust) -> Iterator[Finding]:
     what = f"{exhaust.steps + exhaust.trace_steps:,} steps of {exhaust.model}"
     if exhaust.failed:
         sentence = f"{exhaust.target} differs from the specification in {exhaust.failed:,} of {what}."
@@ -160,3 +173,6 @@ def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
     if exhaust.loaded_wrongly:
         sentence = f"{exhaust.target} did not load {exhaust.loaded_wrongly:,} states of {exhaust.model}"
         yield Finding(ENGINE_FAILED, f"{sentence}: its adapter is to blame.", "exhaust")
+    if exhaust.waiver_problems:
+        sentence = f"Waivers of {exhaust.target} on {exhaust.model}: {' '.join(exhaust.waiver_problems)}"
+        yield Finding(NOT_CONFORMANT, sentence, "exhaust")

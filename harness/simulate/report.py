@@ -101,6 +101,7 @@ def to_json(
             {**asdict(waiver), "expires": str(waiver.expires), "runs": count}
             for waiver, count in waivers.listed()
         ],
+        "waiver_problems": list(waivers.problems()),
         "found": [
             {
                 "signature": one.signature,

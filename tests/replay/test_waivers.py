@@ -197,3 +197,5 @@ def test_an_unused_and_an_expired_waiver_fail(tmp_path: Path) -> None:
         'The waiver of "Join: x" covers nothing: no difference has that signature. '
         'The waiver of "Leave: y" expired on 2020-01-01: issue 17.',
     )
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert len(result["waiver_problems"]) == 2 and "covers nothing" in result["waiver_problems"][0]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from results_folder import ROOT, fails_as_expected, good_build, holds, write, wrong_count
 from rich.console import Console
-from verb_results import MUTATED, SIMULATED
+from verb_results import MUTATED, PAIR, SIMULATED
 
 from harness.check import Checked
 from harness.engines.base import Outcome
@@ -30,7 +30,7 @@ from harness.report.coverage import BRANCHES, ERRORS, coverage
 from harness.report.page import page
 from harness.report.results import read_results
 from harness.report.summary import WIDTH, print_summary
-from harness.report.verdict import MEANINGS, WORST_FIRST, worst
+from harness.report.verdict import MEANINGS, WORST_FIRST, findings, worst
 from harness.stage_list import SHOWN
 
 
@@ -119,6 +119,30 @@ WRONG = {"wrong": {"states": 92, "state": "a", "depth": 2, "differences": []}}
 )
 def test_steps_that_exhaust_left_out_are_no_success(tmp_path: Path, counts: dict[str, object]) -> None:
     assert exhausted(good_build(tmp_path), **counts)[-1] == f"verdict: {MEANINGS[ENGINE_FAILED]}"
+
+
+STALE = 'The waiver of "Join: x" covers nothing: no difference has that signature.'
+
+
+@pytest.mark.parametrize(
+    ("file", "others"),
+    [
+        ("replay-golden", {"waiver_problems": [STALE]}),
+        ("exhaust-MCTour", {"waiver_problems": [STALE], "holds": False}),
+        ("exhaust-MCTour", {"holds": False}),
+        ("simulate", {**PAIR, "found": [], "waiver_problems": [STALE]}),
+    ],
+)
+def test_a_run_that_failed_without_a_difference_is_no_success(
+    tmp_path: Path, file: str, others: dict[str, object]
+) -> None:
+    path = good_build(tmp_path) / "results" / f"{file}.json"
+    write(path, {**(json.loads(path.read_text()) if path.is_file() else {}), **others})
+    results = read_results(tmp_path / "build", None)
+    [finding] = findings(results)
+    assert finding.exit_code == NOT_CONFORMANT
+    assert STALE in finding.sentence or "waiver_problems" not in others
+    assert "oes not" in page(results, None) or "1 waiver to remove" in page(results, None)
 
 
 def test_states_that_exhaust_loaded_wrongly_are_listed(tmp_path: Path) -> None:

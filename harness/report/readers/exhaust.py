@@ -50,7 +50,8 @@ class Loads(Result, frozen=True, kw_only=True):
 
 class Exhaust(OfFile, frozen=True, kw_only=True):
     """One run: `steps` of the model's state graph, `trace_steps` of tours and traces, tables in `output`.
-    `skipped` counts, by reason, steps that need features which the target lacks."""
+    `skipped` counts, by reason, steps that need features which the target lacks. `own_verdict` is the one of
+    the run itself; `waiver_problems` has a sentence for each waiver that has expired or covers nothing."""
 
     model: str = "traces"
     target: str
@@ -67,6 +68,8 @@ class Exhaust(OfFile, frozen=True, kw_only=True):
     output: str = ""
     coverage: Sequence[Covered] = ()
     findings: Sequence[ExhaustFinding] = ()
+    waiver_problems: Sequence[str] = ()
+    own_verdict: bool = field(name="holds", default=True)
 
     @property
     def loaded_wrongly(self) -> int:
@@ -88,6 +91,8 @@ class Exhaust(OfFile, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """Tell if everything was judged, nothing differs, and no state was loaded wrongly."""
+        """Tell if everything was judged, nothing differs, no state was loaded wrongly, every waiver is
+        needed, and the run itself has the same verdict."""
         wrong = self.failed + self.not_judged + self.quarantined + self.loaded_wrongly
-        return not wrong and self.steps + self.trace_steps > 0
+        held = self.own_verdict and not self.waiver_problems
+        return held and not wrong and self.steps + self.trace_steps > 0

@@ -38,8 +38,9 @@ class Waited(Result, frozen=True, kw_only=True):
 
 
 class Replay(OfFile, frozen=True, kw_only=True):
-    """One replay. `not_loaded` are the states that the target did not load; `stopped` is the reason why the
-    replay ended before its end."""
+    """One replay. `not_loaded` are the states that the target did not load; `waiver_problems` has a sentence
+    for each waiver that has expired or covers nothing; `stopped` is the reason why the replay ended before
+    its end."""
 
     target: str
     dialect: str
@@ -53,12 +54,18 @@ class Replay(OfFile, frozen=True, kw_only=True):
     failures: Sequence[Failure]
     not_loaded: Sequence[Any] = ()
     causes: Sequence[Cause] = ()
+    waiver_problems: Sequence[str] = ()
     waited: Waited | None = None
     stopped: str = ""
 
     def __post_init__(self) -> None:
         if not all(one.differences for one in self.failures):
             raise ValueError("a failure has differences")
+
+    @property
+    def conforms(self) -> bool:
+        """Tell if a step was judged, nothing differs, and every waiver is needed."""
+        return self.target_steps > 0 and not self.differences and not self.waiver_problems
 
     @property
     def wait_s(self) -> float:

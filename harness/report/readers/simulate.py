@@ -46,7 +46,8 @@ class Simulation:
     """One run: the simulated groups, the first seed, the amount (`size` in words), and the findings.
 
     `counts` has the numbers of events, by kind: events, faults, states, answers. `left_out` are the
-    operations that were not drawn or not compared.
+    operations that were not drawn or not compared; `waiver_problems` has a sentence for each waiver that has
+    expired or covers nothing.
     """
 
     what: str
@@ -58,6 +59,20 @@ class Simulation:
     counts: Mapping[str, Mapping[str, int]]
     left_out: Sequence[str]
     violations: Sequence[Violation]
+    waiver_problems: Sequence[str] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Tell if nothing was violated, and every waiver is needed."""
+        return not self.violations and not self.waiver_problems
+
+    @property
+    def outcome(self) -> str:
+        """The findings in a few words."""
+        kinds, stale = len(self.violations), len(self.waiver_problems)
+        words = [f"{kinds} kind{'s' if kinds > 1 else ''} of violations"] if kinds else []
+        words += [f"{stale} waiver{'s' if stale > 1 else ''} to remove"] if stale else []
+        return " and ".join(words) or "everything holds"
 
 
 class Broken(Result, frozen=True, kw_only=True):
@@ -122,6 +137,7 @@ class Compared(OfFile, frozen=True, kw_only=True):
     unobserved: Sequence[str]
     left_out: Sequence[str]
     divergences: Sequence[Divergence] = field(name="found")
+    waiver_problems: Sequence[str] = ()
 
 
 class Mode(Result, frozen=True, kw_only=True):
@@ -189,6 +205,7 @@ def _compared(run: Compared) -> Simulation:
         counts={"steps": run.ways, "states": run.states},
         left_out=[*run.left_out, *not_seen],
         violations=[_divergence(one, run) for one in run.divergences],
+        waiver_problems=run.waiver_problems,
     )
 
 

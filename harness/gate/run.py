@@ -16,8 +16,9 @@ from harness.errors import ENGINE_FAILED, HOLDS, MODEL_VIOLATED, NOT_CONFORMANT,
 from harness.evidence import Records
 from harness.gate.over_the_wire import announced, examined
 from harness.gate.random_work import random_traces, simulated
-from harness.gate.steps import KIND_FOLDERS, RANDOM, Done, GateOptions, Outcome, Step, steps_of
+from harness.gate.steps import RANDOM, Done, GateOptions, Outcome, Step, steps_of
 from harness.identify.explain import grouped
+from harness.kinds.registry import KIND_FOLDERS
 from harness.manifest import Entry
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines

@@ -14,20 +14,15 @@ from harness.errors import HOLDS, ConformError
 from harness.evidence import evidence_file
 from harness.gate.again import Again
 from harness.identify.judge import Identified
-from harness.kinds.registry import KINDS as GROUP_KINDS
+from harness.kinds.registry import TRACE_FOLDERS
 from harness.kit import is_carried
 from harness.manifest import Entry, Manifest
 from harness.replay.dialects import TEXT
 from harness.scenario.files import SUFFIX as SCENARIO
 from harness.waivers import Waivers
 
-KIND_FOLDERS: Final = tuple(folder for kind in GROUP_KINDS for folder in kind.traces)
-"""Traces of other kinds of groups, or with assignors of clients, which a target need not have."""
-TRACE_FOLDERS: Final = ("golden", "counterexamples", "corpus", "members", *KIND_FOLDERS)
-"""The committed traces of KIP-848's text, in the folder of traces; those of a dialect are in dialects/, and
-those of behaviour that only Kafka has in kafka/."""
 SCENARIOS: Final = "golden"
-"""The folder among them that has scenarios."""
+"""The folder of traces that has scenarios."""
 KINDS: Final = ("evidence", "replay", "scenario", "check", "exhaust", "random", "simulate")
 """The kinds of steps in the order in which they are done: quick ones first, random work last."""
 WIRE_KINDS: Final = ("doctor", "identify", "replay")

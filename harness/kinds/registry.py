@@ -23,6 +23,11 @@ KINDS: Final[tuple[Kind, ...]] = (*kinds(Kind, [kind.name for kind in _OWN]), *_
 """The kinds in order: a trace is of the first kind whose variables it has, as other kinds have those of a
 consumer group, too."""
 
+KIND_FOLDERS: Final = tuple(folder for kind in KINDS for folder in kind.traces)
+"""Traces of other kinds of groups, or with assignors of clients, which a target need not have."""
+TRACE_FOLDERS: Final = ("golden", "corpus", "members", "counterexamples", *KIND_FOLDERS)
+"""The committed traces of the protocols' texts, in the folder of traces; those of a dialect are in dialects/,
+and those of behaviour that only Kafka has in kafka/."""
 UNIVERSAL: Final = CONSUMER
 """The kind that every target has, except those with only one other kind."""
 APIS: Final = {kind.name: kind.apis for kind in KINDS}

@@ -27,6 +27,7 @@ from harness.engines.base import Limits, Model, Progress
 from harness.errors import ConformError
 from harness.generate import STEP_VARIABLE, dump_graph, tour_traces
 from harness.itf import read_trace
+from harness.kinds.registry import TRACE_FOLDERS
 from harness.manifest import Manifest
 from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TESTS_OF_ITS_OWN, TIMED_OUT, UNVIABLE, Mutant, Verdict
@@ -45,19 +46,6 @@ REBOUND: Final = (
     *("harness.targets.groups.classic", PARTS),
 )
 """Modules that hold classes and functions of the coordinator, and are imported anew with a mutant."""
-TEXT: Final = (
-    "golden",
-    "corpus",
-    "members",
-    "counterexamples",
-    "client",
-    "admission",
-    "connect",
-    "classic",
-    "cooperative",
-    "migration",
-)
-"""Folders of traces/ that belong to the protocols' texts."""
 TESTS: Final = (
     *(
         f"tests/coordinator/test_{name}.py"
@@ -112,6 +100,7 @@ OF_PACKAGE: Final = {
     ),
     "members/consumer": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
     "migration": ("tests/migration",),
+    **dict.fromkeys(("share", "sessions", "core/plain_records"), ("tests/share/test_share_groups.py",)),
     **dict.fromkeys(("core/storage", "core/topics"), (_STORAGE,)),
     "core/log": (
         "tests/coordinator/test_log_of_coordinator.py",
@@ -216,7 +205,7 @@ def checks_of(
 @cache
 def _committed(root: Path) -> Sequence[tuple[str, str, Sequence[str]]]:
     """Name, dialect and folders of the committed traces: those of the texts, then those of each dialect."""
-    texts = [f"traces/{name}" for name in TEXT if (root / "traces" / name).is_dir()]
+    texts = [f"traces/{name}" for name in TRACE_FOLDERS if (root / "traces" / name).is_dir()]
     dialects = sorted(folder.name for folder in (root / "traces" / "dialects").glob("*"))
     return [
         ("committed traces", "kip-848", texts),

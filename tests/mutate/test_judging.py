@@ -13,7 +13,16 @@ from harness.errors import ConformError
 from harness.itf import read_trace
 from harness.mutate import coordinator, simulated, spec
 from harness.mutate.equivalent import read_equivalent, stale
-from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Judged, Mutant, Verdict
+from harness.mutate.mutant import (
+    KILLED,
+    SURVIVED,
+    TESTS_OF_ITS_OWN,
+    TIMED_OUT,
+    UNVIABLE,
+    Judged,
+    Mutant,
+    Verdict,
+)
 from harness.mutate.pool import run_all
 from harness.mutate.report import Mutated, figures, rows, survivors, to_json
 from harness.mutate.run import sampled
@@ -61,6 +70,16 @@ def test_mutants_of_the_coordinator(golden: coordinator.Traces) -> None:
     assert killed and "itf.json, step " in killed.by, "the trace, the step and the signature are told"
     assert [Path(name).name for name in killed.on] == [killed.by.partition(",")[0]], "it rests on that trace"
     assert coordinator.verdict([golden])[0] == SURVIVED, "this process still has the original"
+
+
+def test_every_committed_trace_of_a_text_judges_mutants() -> None:
+    """Traces of dialects are checks of their own; those of traces/kafka hold on Kafka's coordinator alone."""
+    mutant = Mutant("coordinator/share/service.py", 1, "test", "", "", "")
+    checks = coordinator.checks_of(ROOT, mutant, [], False, False, with_tests=True)
+    folders = {path.relative_to(ROOT).parts[1] for path in (ROOT / "traces").rglob("*.itf.json")}
+    replayed = {name.removeprefix("traces/") for name in checks["committed traces"]}
+    assert replayed == folders - {"dialects", "kafka"}
+    assert "tests/share/test_share_groups.py" in checks[TESTS_OF_ITS_OWN]
 
 
 def test_mutants_of_members() -> None:

@@ -30,8 +30,9 @@ from harness.errors import (
 from harness.gate.output import code_quality, github_annotations, junit, markdown, to_json
 from harness.gate.page import page
 from harness.gate.run import Gate
-from harness.gate.steps import KIND_FOLDERS, TRACE_FOLDERS, Done, GateOptions, Outcome, Step, steps_of
+from harness.gate.steps import Done, GateOptions, Outcome, Step, steps_of
 from harness.itf import read_trace, write_trace
+from harness.kinds.registry import KIND_FOLDERS, TRACE_FOLDERS
 from harness.manifest import read_manifest
 from harness.waivers import read_waivers
 

@@ -15,7 +15,7 @@ from harness.errors import USAGE, ConformError
 from harness.files import read_json, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
-from harness.simulate.groups.story import Settings
+from harness.simulate.groups.story import MOST, Settings
 from harness.simulate.stage import Stage, stage_of
 from harness.targets.base import Json
 
@@ -50,8 +50,6 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "give-up": ("who",),
 }
 """Events that may happen in consumer groups, and their fields."""
-MOST: Final = 10**9
-"""The largest number in an event: 11 days, where it is a time."""
 _LEAST: Final = {"permille": 1, "error": -1}
 """The smallest numbers that are not 0."""
 _TYPES: Final[dict[str, tuple[type, ...]]] = {

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta
 
 from harness.targets.base import Json
 
 ACTIVE: Final = "active"
+MOST: Final = 10**9
+"""The largest number in a schedule: 11 days, where it is a time."""
+Duration: TypeAlias = Annotated[int, Meta(ge=1, le=MOST)]
+"""Milliseconds. Time does not pass where a session or an interval has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +24,8 @@ class Settings:
     living processes gave up (R9); without `exemption` removed members that do not know of their removal may
     not own anything either (R7). Both must fail. `kind` is the kind of the groups."""
 
-    session_ms: int = 45_000
-    heartbeat_ms: int = 5_000
+    session_ms: Duration = 45_000
+    heartbeat_ms: Duration = 5_000
     groups: tuple[str, ...] = ("g",)
     r9: bool = True
     exemption: bool = True

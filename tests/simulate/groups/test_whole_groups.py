@@ -194,6 +194,13 @@ def test_outcomes_add_up_in_any_order() -> None:
         ('{"events": [{"at": 0, "do": "down", "how": "so"}]}', "'how' must be one of"),
         ('{"settings": {"x": 1}, "events": [{"at": 0, "do": "heal"}]}', "must be some of"),
         ('{"settings": {"session_ms": "5"}, "events": [{"at": 0, "do": "heal"}]}', "be a whole number"),
+        ('{"settings": {"session_ms": 0}, "events": [{"at": 0, "do": "heal"}]}', "must be at least 1"),
+        ('{"settings": {"heartbeat_ms": -5}, "events": [{"at": 0, "do": "heal"}]}', "must be at least 1"),
+        ('{"settings": {"session_ms": 1e30}, "events": [{"at": 0, "do": "heal"}]}', "must be a whole number"),
+        (
+            '{"settings": {"session_ms": 2000000000}, "events": [{"at": 0, "do": "heal"}]}',
+            "at most 1000000000",
+        ),
         ('{"settings": {"groups": "g"}, "events": [{"at": 0, "do": "heal"}]}', '"groups" must be a list'),
         ('{"settings": {"groups": []}, "events": [{"at": 0, "do": "heal"}]}', "there must be a group"),
     ],

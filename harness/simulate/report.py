@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -167,9 +168,11 @@ def operation_in_words(operation: Json) -> str:
 
 
 def file_name(signature: str, seed: int) -> str:
-    """The name of the file of a schedule that shows a kind of difference."""
+    """The name of the file of a schedule that shows a kind of difference. Its words do not tell all
+    signatures apart: 0 -> 1 and 0 -> -1 have the same, and long ones are cut."""
     words = "".join(letter if letter.isalnum() else "-" for letter in signature)
-    return "-".join(part for part in words.split("-") if part)[:80] + f"-{seed}.json"
+    short = "-".join(part for part in words.split("-") if part)[:80]
+    return f"{short}-{hashlib.sha256(signature.encode()).hexdigest()[:6]}-{seed}.json"
 
 
 def _runs(divergences: Sequence[Divergence], seen: Counter[str]) -> int:

@@ -13,6 +13,7 @@ import seeded_target
 
 from harness.cli.compare import command
 from harness.errors import ConformError
+from harness.simulate.report import file_name
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +25,14 @@ def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 OTHER = f"stdio:{sys.executable} -m coordinator --stdio"
 BUG = seeded_target.target("kafka-4.2", "AwaySession", "renewed")
 SIGNATURE = "LeaveTemporarily/NONE: group.timers[session].deadlineMs"
+
+
+def test_each_kind_of_difference_has_a_file_of_its_own() -> None:
+    deep = f"Heartbeat/NONE: group.{'x' * 90}"
+    others = ("Join/NONE: response.errorCode 0 -> -1", "Join/NONE: response.errorCode 0 -> 1")
+    names = {file_name(signature, 848) for signature in (*others, f"{deep}.a", f"{deep}.b")}
+    assert len(names) == 4 and max(map(len, names)) <= 96
+    assert file_name(others[1], 848).startswith("Join-NONE-response-errorCode-0-1-")
 
 
 def test_a_simulation_without_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,9 +57,7 @@ def test_a_difference_is_explained_and_can_be_seen_again(
         command("python", BUG, "kafka-4.2", steps=3000, out=tmp_path, json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 11
     output = capsys.readouterr().out
-    (path,) = (
-        tmp_path / name for name in ("LeaveTemporarily-NONE-group-timers-session-deadlineMs-848.json",)
-    )
+    (path,) = tmp_path.glob("LeaveTemporarily-NONE-group-timers-session-deadlineMs-*-848.json")
     assert f"shrunk to 3 operations: {path}" in output
     shown = output[output.index(SIGNATURE) :].splitlines()
     assert [line.split(" {")[0] for line in shown[2:5]] == [

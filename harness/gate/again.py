@@ -116,16 +116,19 @@ def _altered(entry: Entry, folder: Path, tier: str, change: Change) -> str:
     if not {path, path.with_suffix(".log")} & change.altered or not path.is_file():
         return ""
     before = _git(folder, "show", f"{change.base}:./{path.relative_to(folder.resolve())}")
-    if before and _answer(before) == _answer(read_text(path, "The evidence")):
+    if before and (answer := _answer(before)) and answer == _answer(read_text(path, "The evidence")):
         return ""
     return f"its record is new or other than at {change.base}"
 
 
 def _answer(text: str) -> dict[str, Any]:
     """The part of a record that has its answer: without the date, and the hash of a parser that reads the
-    same log."""
-    data = json.loads(text)
-    return {name: data.get(name) for name in _SAYS}
+    same log. {} for a text that is no record, as one with the marks of a conflict."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return {name: data.get(name) for name in _SAYS} if isinstance(data, dict) else {}
 
 
 def _turns(entries: Iterable[Entry]) -> dict[str, int]:

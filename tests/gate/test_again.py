@@ -102,6 +102,21 @@ def test_a_new_record_is_computed_anew_before_it_is_committed(here: Path) -> Non
     assert list(chosen.why) == ["Three"]
 
 
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\n{}\n=======\n", "[]", "[" * 100_000])
+def test_a_text_that_is_no_record_is_another_record(here: Path, text: str) -> None:
+    manifest, path = read_manifest(Path("spec/manifest.json")), here / "spec/evidence/One.json"
+    before = path.read_text()
+    path.write_text(text)
+    change = change_of(here / "spec")
+    assert list(again(manifest, "small", Change(change.base, change.altered, 5)).why) == ["One"]
+    code, output = conform("gate", "--only", "evidence")
+    assert code != HOLDS and "One" in output and "Traceback" not in output
+    commit("a conflict")
+    path.write_text(before)
+    change = Change(git("rev-parse", "HEAD").strip(), frozenset([path.resolve()]), 5)
+    assert list(again(manifest, "small", change).why) == ["One"]
+
+
 def test_a_long_model_is_listed_instead(here: Path) -> None:
     path = write_manifest("One", "Two", seconds=LONGEST + 1, tier="soak")
     altered = frozenset(

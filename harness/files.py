@@ -41,6 +41,16 @@ def read_json(path: Path, what: str) -> Any:
         raise ConformError(f"{what} {path} cannot be read: {error}.") from None
 
 
+def read_lines(path: Path, what: str) -> list[tuple[int, str]]:
+    """Return the lines of a file of JSON lines that are not empty, with their numbers; a ConformError as from
+    `read_text`.
+
+    A text in JSON may have U+2028, U+0085 and others, at which `str.splitlines` splits.
+    """
+    lines = read_text(path, what).split("\n")  # "\r\n" is one already
+    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
 def read_bytes(path: Path, what: str) -> bytes:
     """Return the content of a file; a ConformError as from `read_text`."""
     try:

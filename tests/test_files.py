@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from pathlib import Path
@@ -9,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConformError
-from harness.files import is_stream, write_text
+from harness.files import is_stream, read_lines, write_text
+from harness.proxy.faults import from_file
+from harness.validate.log import lines_of
+
+SEPARATORS = "\u2028\u2029\x85"
+"""Characters that a text of JSON may have as they are, and at which `str.splitlines` splits."""
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
@@ -36,3 +42,13 @@ def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
     with pytest.raises(ConformError, match="folder cannot be written: "):
         write_text(tmp_path / "folder", "text")
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+
+
+def test_lines_of_json_end_at_line_ends_alone(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(f'{{"op":"{SEPARATORS}"}}\r\n\n{{"op":"b"}}\n'.encode())
+    assert read_lines(log, "The log") == [(1, f'{{"op":"{SEPARATORS}"}}'), (3, '{"op":"b"}')]
+    assert lines_of(log) == [(1, {"op": SEPARATORS}), (3, {"op": "b"})]
+    fault = {"client": 1, "api": "Heartbeat", "nth": 1, "fault": "delay", "group": SEPARATORS}
+    log.write_text(json.dumps({"op": "fault", **fault}, ensure_ascii=False))
+    assert from_file(log)(1, "Heartbeat", 1) is not None

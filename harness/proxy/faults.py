@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from harness.errors import USAGE, ConformError
-from harness.files import read_text
+from harness.files import read_lines
 from harness.proxy.messages import RECORDED
 from harness.targets.base import Json
 
@@ -91,9 +91,7 @@ def from_file(path: Path) -> Faults:
     ConformError (exit 2) with the line for one that names no request or no fault.
     """
     faults: dict[tuple[int, str, int], Fault] = {}
-    for number, text in enumerate(read_text(path, "The schedule").splitlines(), start=1):
-        if not text.strip():
-            continue
+    for number, text in read_lines(path, "The schedule"):
         try:
             content = json.loads(text)
             if not isinstance(content, dict):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic
 
 from harness.errors import USAGE, ConformError
-from harness.files import read_text
+from harness.files import read_lines
 from harness.replay import wire
 from harness.targets.base import Json
 from harness.validate.recording import R, Recorded, Recording
@@ -210,12 +210,11 @@ def members_hidden(hidden: Collection[str]) -> frozenset[str]:
 def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
     """The lines of a log with their numbers. ConformError (exit 2) for a line that is no JSON."""
     lines = []
-    for number, text in enumerate(read_text(path, "The log").splitlines(), start=1):
-        if text.strip():
-            try:
-                lines.append((number, json.loads(text)))
-            except (ValueError, RecursionError) as error:
-                raise no_operation(path, number, error) from None
+    for number, text in read_lines(path, "The log"):
+        try:
+            lines.append((number, json.loads(text)))
+        except (ValueError, RecursionError) as error:
+            raise no_operation(path, number, error) from None
     return lines
 
 

@@ -11,10 +11,13 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
+
+from msgspec import Meta
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_lines
+from harness.forms import Form, formed
 from harness.proxy.messages import RECORDED
 from harness.targets.base import Json
 
@@ -37,7 +40,6 @@ SHARE: Final = 0.1
 """The share of requests to which a seed gives a fault."""
 LONGEST_MS: Final = 1000
 LATEST: Final = 3
-_FIELDS: Final = {"client": int, "api": str, "nth": int, "fault": str, "ms": int, "code": int, "after": int}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,18 @@ def from_seed(seed: int, share: float = SHARE) -> Faults:
     return fault
 
 
+class _Line(Form):
+    """A line of a schedule: the n-th request of an API by a client, and its fault."""
+
+    client: int
+    api: str
+    nth: int
+    fault: str
+    ms: Annotated[int, Meta(ge=0, le=600_000)] = LONGEST_MS
+    code: Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)] = 16
+    after: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
 def from_file(path: Path) -> Faults:
     """Faults of a schedule: JSON lines in the form of a record, so that a record is a schedule, too.
 
@@ -92,19 +106,18 @@ def from_file(path: Path) -> Faults:
     """
     faults: dict[tuple[int, str, int], Fault] = {}
     for number, text in read_lines(path, "The schedule"):
+        place = f"{path}, line {number} is no fault:"
         try:
-            content = json.loads(text)
-            if not isinstance(content, dict):
-                raise ValueError("a line is an object")
-            if "op" not in content or (content["op"] == "fault" and content["fault"] in KINDS):
-                faults[_place(content)] = _fault(content)
-        except (ValueError, KeyError) as error:
+            line = _line(json.loads(text), place)
+        except (ConformError, ValueError, RecursionError) as error:
+            what = error.message if isinstance(error, ConformError) else f"{place} it is not JSON ({error})."
             raise ConformError(
-                f"{path}, line {number} is no fault ({type(error).__name__}: {error}): a line is "
-                '{"client":1,"api":"ConsumerGroupHeartbeat","nth":3,"fault":"answer lost"}, and the faults '
-                f"are {', '.join(KINDS)}.",
+                f'{what} A line is {{"client":1,"api":"ConsumerGroupHeartbeat","nth":3,"fault":"answer '
+                f'lost"}}, and the faults are {", ".join(KINDS)}.',
                 USAGE,
             ) from None
+        if line is not None:
+            faults[line.client, line.api, line.nth] = Fault(line.fault, line.ms, line.code, line.after)
     return _of(faults)
 
 
@@ -112,21 +125,22 @@ def _of(faults: Mapping[tuple[int, str, int], Fault]) -> Faults:
     return lambda client, api, nth: faults.get((client, api, nth))
 
 
-def _place(fields: Json) -> tuple[int, str, int]:
-    for name, kind in _FIELDS.items():
-        if name in fields and type(fields[name]) is not kind:
-            raise ValueError(f"{name} is {fields[name]!r}")
-    if fields["api"] not in RECORDED.values():
-        raise ValueError(f"there is no {fields['api']} among {', '.join(RECORDED.values())}")
-    return fields["client"], fields["api"], fields["nth"]
-
-
-def _fault(fields: Json) -> Fault:
-    if fields["fault"] not in KINDS:
-        raise ValueError(f"there is no fault {fields['fault']!r}")
-    fault = Fault(
-        fields["fault"], fields.get("ms", LONGEST_MS), fields.get("code", 16), fields.get("after", 1)
-    )
-    if not (0 <= fault.ms <= 600_000 and -(2**15) <= fault.code < 2**15 and 1 <= fault.after <= 1000):
-        raise ValueError("ms is 0 to 600000, code an error code, after 1 to 1000")
-    return fault
+def _line(content: Any, place: str) -> _Line | None:
+    """The fault in a line; None for another line of a record, which also has faults that follow from others.
+    ConformError for a line of another form."""
+    if not isinstance(content, dict):
+        raise ConformError(f"{place} it must be an object.")
+    recorded = "op" in content
+    if recorded and content["op"] != "fault":
+        return None
+    # a line of a record has the request, too
+    fields = {name: content[name] for name in _Line.__struct_fields__ if name in content}
+    noted = fields.get("fault")
+    if recorded and isinstance(noted, str) and noted not in KINDS:
+        return None
+    line = formed(fields if recorded else content, _Line, place)
+    if line.fault not in KINDS:
+        raise ConformError(f"{place} there is no fault {line.fault!r}.")
+    if line.api not in RECORDED.values():
+        raise ConformError(f"{place} there is no {line.api} among {', '.join(RECORDED.values())}.")
+    return line

@@ -46,18 +46,24 @@ def test_the_faults_of_a_record_are_a_schedule(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("no JSON", "JSONDecodeError"),
-        ("[]", "a line is an object"),
+        ("no JSON", "it is not JSON .Expecting value"),
+        ("[" * 100_000, "maximum recursion depth"),
+        ("[]", "it must be an object"),
         ('{"client":1,"api":"Fetch","nth":1,"fault":"delay"}', "there is no Fetch"),
-        ('{"client":1,"api":"Heartbeat","fault":"delay"}', "'nth'"),
-        ('{"client":"1","api":"Heartbeat","nth":1,"fault":"delay"}', "client is '1'"),
+        ('{"client":1,"api":"Heartbeat","fault":"delay"}', 'the field "nth" is missing'),
+        ('{"client":"1","api":"Heartbeat","nth":1,"fault":"delay"}', '"client" must be a whole number'),
         ('{"client":1,"api":"Heartbeat","nth":1,"fault":"death"}', "no fault 'death'"),
-        ('{"client":1,"api":"Heartbeat","nth":1,"fault":"delay","ms":-1}', "ms is 0 to 600000"),
+        ('{"client":1,"api":"Heartbeat","nth":1,"fault":["delay"]}', '"fault" must be a text, not a list'),
+        ('{"op":"fault","fault":[1]}', '"fault" must be a text|"client" is missing'),
+        ('{"client":1,"api":"Heartbeat","nth":1,"fault":"delay","ms":-1}', '"ms" must be at least 0'),
+        ('{"client":1,"api":"Heartbeat","nth":1,"fault":"delay","ms":"x"}', '"ms" must be a whole number'),
+        ('{"client":1,"api":"Heartbeat","nth":1,"fault":"error","code":null}', '"code" must be a whole'),
+        ('{"client":1,"api":"Heartbeat","nth":1,"fault":"delay","md":1}', '"md" is not known'),
     ],
 )
 def test_a_wrong_line_of_a_schedule_is_named(tmp_path: Path, line: str, why: str) -> None:
     schedule = tmp_path / "schedule.jsonl"
     schedule.write_text(f"\n{line}\n")
-    with pytest.raises(ConformError, match=f"line 2 is no fault .*{why}") as error:
+    with pytest.raises(ConformError, match=f"line 2 is no fault: .*{why}") as error:
         from_file(schedule)
     assert error.value.exit_code == USAGE

@@ -25,7 +25,7 @@ def read_text(path: Path, what: str) -> str:
     except UnicodeDecodeError as error:
         raise ConformError(f"{what} {path} is not UTF-8 text (byte {error.start}).") from None
     except OSError as error:
-        raise _unreadable(path, what, error) from None
+        raise unreadable(path, what, error) from None
 
 
 def read_json(path: Path, what: str) -> Any:
@@ -56,10 +56,11 @@ def read_bytes(path: Path, what: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise _unreadable(path, what, error) from None
+        raise unreadable(path, what, error) from None
 
 
-def _unreadable(path: Path, what: str, error: OSError) -> ConformError:
+def unreadable(path: Path, what: str, error: OSError) -> ConformError:
+    """Return the error for a file that cannot be read; `what` is its kind."""
     if isinstance(error, FileNotFoundError):
         return ConformError(f"{what} {path} does not exist.")
     return ConformError(f"{what} {path} cannot be read: {error.strerror}.")

@@ -24,7 +24,7 @@ import msgspec
 from frozendict import frozendict
 
 from harness.errors import ConformError
-from harness.files import read_bytes, write_text
+from harness.files import read_bytes, unreadable, write_text
 from harness.values import State, Value, function, is_field, sort_key
 
 
@@ -185,17 +185,19 @@ def _json(content: bytes, name: str) -> Any:
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """The #meta of an ITF file, without decoding its states; {} where it has none or is not ITF."""
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        text = stream.read(_BEGINNING)
-        first = _META_FIRST.match(text)
-        try:
-            if first:
+    """The #meta of an ITF file, without decoding its states; {} where it has none or is not ITF. ConformError
+    (exit 2) for a file that cannot be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            text = stream.read(_BEGINNING)
+            if first := _META_FIRST.match(text):
                 with suppress(ValueError, RecursionError):  # the #meta may be longer
                     return _dict(json.JSONDecoder().raw_decode(text, first.end())[0])
             return _dict(json.loads(text + stream.read())["#meta"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return {}
+    except OSError as error:
+        raise unreadable(path, "The trace", error) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
 
 
 def _dict(data: Any) -> dict[str, Any]:

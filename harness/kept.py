@@ -11,12 +11,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from harness.errors import USAGE, ConformError
 from harness.files import read_text, write_text
+from harness.forms import formed
 from harness.targets.base import Json
 
+T = TypeVar("T")
 FOLDER: Final = Path(".conform")
 MOST: Final = 20
 """The number of schedules that are kept for one verb, target and dialect: the last that failed."""
@@ -46,15 +48,24 @@ class Kept:
             return []
         try:
             data: Any = json.loads(read_text(self.path, "The file of kept schedules"))
-        except ValueError:
+        except (ValueError, RecursionError):
             data = None
         kept = data.get("kept") if isinstance(data, dict) and data.get("version") == _VERSION else None
         if not isinstance(kept, list) or not all(isinstance(one, dict) for one in kept):
-            raise ConformError(
-                f"{self.path} is no file of kept schedules of this version: remove it, or give --no-kept.",
-                USAGE,
-            )
+            raise self._malformed()
         return kept
+
+    def read_as(self, form: type[T]) -> list[T]:
+        """The entries to try first, as forms. ConformError (exit 2) for a malformed file or entry."""
+        entries = self.read()
+        try:
+            return [formed(one, form, "in an entry") for one in entries]
+        except ConformError as error:
+            raise self._malformed(error.message.removesuffix(".")) from None
+
+    def _malformed(self, why: str = "") -> ConformError:
+        sentence = f"{self.path} is no file of kept schedules of this version{why and f' ({why})'}"
+        return ConformError(f"{sentence}: remove it, or give --no-kept.", USAGE)
 
     def write(self, failed: Iterable[Json]) -> str:
         """Keep these entries in the place of all others, each once. A sentence where that fails."""

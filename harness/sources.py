@@ -5,14 +5,23 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from modulefinder import ModuleFinder
 from pathlib import Path
 
-from harness.errors import EVIDENCE_MISSING
+import msgspec
+
+from harness.errors import EVIDENCE_MISSING, ConformError
+from harness.files import read_json
+from harness.forms import formed
 from harness.spechash import file_hash
+
+
+class _Evidence(msgspec.Struct):
+    """The part of a record that has the hashes of sources."""
+
+    files: dict[str, str]
 
 
 class _WithoutProse(ast.NodeTransformer):
@@ -59,7 +68,11 @@ def verify(record: Path, current: Mapping[str, str]) -> int:
     if not record.is_file():
         print(f"there is no evidence {record}: record it with --evidence", file=sys.stderr)
         return EVIDENCE_MISSING
-    recorded = json.loads(record.read_text(encoding="utf-8"))["files"]
+    try:
+        recorded = formed(read_json(record, "The evidence"), _Evidence, f"The evidence {record}:").files
+    except ConformError as error:
+        print(f"{error.message} Record it with --evidence.", file=sys.stderr)
+        return EVIDENCE_MISSING
     changed = sorted(
         name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name)
     )

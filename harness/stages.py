@@ -33,7 +33,8 @@ from harness.definitions import definitions, present_names
 from harness.dumps import FOLDER
 from harness.engines.process import adopt_orphans, processor_s, stop_on_sigterm
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.files import output_folder, read_text, write_text
+from harness.files import output_folder, read_json, read_text, write_text
+from harness.forms import formed
 from harness.manifest import Manifest, read_manifest
 from harness.modules import config_beside
 from harness.spechash import file_hash
@@ -271,8 +272,8 @@ def read_state(stage: Stage) -> State | None:
     """Facts about a stage; None if there are none, or if they cannot be read."""
     path = STATES / f"{stage.name}.json"
     try:
-        return State(**json.loads(read_text(path, "The state"))) if path.is_file() else None
-    except (json.JSONDecodeError, TypeError):
+        return formed(read_json(path, "The state"), State, f"{path}:") if path.is_file() else None
+    except ConformError:
         return None
 
 

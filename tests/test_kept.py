@@ -12,8 +12,10 @@ import pytest
 
 from harness.cli.client import command as client
 from harness.cli.compare import command as compare
+from harness.cli.simulate import command as simulate
 from harness.errors import ConformError
 from harness.kept import MOST, Kept
+from harness.targets.base import Json
 
 HEAD = {"verb": "client", "target": "t", "dialect": "d"}
 
@@ -110,3 +112,30 @@ def test_a_schedule_on_which_two_targets_agree_again_is_removed(
         ConformError, match=r"compare-\w+\.json, operation 1: there is no operation 'nothing'"
     ):
         compare("python", "python", steps=20, out=tmp_path / "out")
+
+
+EVENTS = [{"do": "heal", "at": 0}]
+
+
+@pytest.mark.parametrize(
+    ("verb", "entry", "where"),
+    [
+        ("client", {"seed": "x"}, "seed"),
+        ("client", {"trace": ["x"]}, "trace"),
+        ("client", {"sead": 1}, "sead"),
+        ("simulate", {"seed": "x", "schedule": {"events": EVENTS}}, "seed"),
+        ("simulate", {"seed": 1}, "schedule"),
+    ],
+)
+def test_an_entry_of_another_form_is_named(
+    verb: str, entry: Json, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = Kept(Path(".conform"), verb, {"client": "reference", "simulate": "python"}[verb], "kip-848")
+    before.write([entry])
+    with pytest.raises(ConformError, match=rf'"{where}".*remove it, or give --no-kept') as caught:
+        if verb == "client":
+            client("reference", seeds=1)
+        else:
+            simulate(events=10)
+    assert caught.value.exit_code == 2

@@ -104,3 +104,12 @@ def test_a_record_of_other_sources_is_refused(tmp_path: Path, capsys: pytest.Cap
         "stale: changed since are b.py",
         "stale: changed since are c.py",
     ]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"files": ["a.py"]}', "[" * 100_000])
+def test_a_damaged_record_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = tmp_path / "record.json"
+    record.write_text(text)
+    assert verify(record, {}) == 12
+    message = capsys.readouterr().err
+    assert str(record) in message and "Record it with --evidence" in message

@@ -23,6 +23,7 @@ from harness.clients.timeline import Setup
 from harness.clients.traced import schedules
 from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
+from harness.forms import Form
 from harness.kept import FOLDER, Kept, tried
 from harness.targets.base import Json
 from harness.words import counted
@@ -142,19 +143,27 @@ def command(
     print(f"{client}: {counted(result.schedules, 'schedule')}, no rule broken")
 
 
+class _Entry(Form):
+    """A kept schedule: by the trace, or the file of findings, or the seed that it comes from."""
+
+    trace: str = ""
+    file: str = ""
+    seed: int = 0
+
+
 def _kept_schedules(kept: Kept) -> list[Schedule]:
     """The schedules that failed before. A trace or a file that is no longer there, or no longer one that
     gives schedules, is dropped."""
     all_kept = list[Schedule]()
-    for one in kept.read():
-        if "trace" in one:
+    for one in kept.read_as(_Entry):
+        if one.trace:
             with suppress(ConformError):
-                all_kept += schedules([Path(str(one["trace"]))])[0]
-        elif "file" in one:
+                all_kept += schedules([Path(one.trace)])[0]
+        elif one.file:
             with suppress(ConformError):
-                all_kept += of_findings([Path(str(one["file"]))])
+                all_kept += of_findings([Path(one.file)])
         else:
-            all_kept += drawn([int(one.get("seed", 0))])
+            all_kept += drawn([one.seed])
     return all_kept
 
 

@@ -15,6 +15,7 @@ from harness.cli.console import running, write_json
 from harness.cli.options import ALL_PROCESSORS, SPARK_MEMORY
 from harness.errors import NOT_CONFORMANT, USAGE, ConformError
 from harness.files import output_folder, write_text
+from harness.forms import Form
 from harness.kept import Kept, tried
 from harness.kinds.scenarios import scenario_from_ops
 from harness.pipeline import need_spark
@@ -67,7 +68,7 @@ def simulate_groups(options: SimulationOptions, place: Place) -> None:
     parts = parts_of(options.kind)
     output_folder(place.out)
     kept = Kept(place.kept, "simulate", "python", _assumptions(options))
-    before = [_kept(one, kept.path or place.out) for one in kept.read()]
+    before = [_kept(one, kept.path or place.out) for one in kept.read_as(_Entry)]
     still = {violation.kind: violation for one in before if (violation := shown(parts, one))}
     if before:
         print(tried("schedule", len(before), len(still), "nothing else was tried"))
@@ -113,11 +114,18 @@ def _entry(violation: SimulatedViolation) -> Json:
     }
 
 
-def _kept(entry: Json, path: Path) -> SimulatedViolation:
+class _Entry(Form):
+    """A kept violation, as `_entry` writes it."""
+
+    schedule: Json
+    seed: int = 0
+    settling: bool = False
+
+
+def _kept(entry: _Entry, path: Path) -> SimulatedViolation:
     """A kept violation, before its schedule is played."""
-    schedule = schedule_of(entry.get("schedule"), path)
-    settling = bool(entry.get("settling"))
-    return SimulatedViolation(int(entry.get("seed", 0)), len(schedule.events), "", "", "", schedule, settling)
+    schedule = schedule_of(entry.schedule, path)
+    return SimulatedViolation(entry.seed, len(schedule.events), "", "", "", schedule, entry.settling)
 
 
 def _outcomes(parts: Any, options: SimulationOptions, place: Place) -> list[Outcome]:

@@ -101,7 +101,7 @@ def read_record(path: Path, specification: Path) -> Recorded:
             name for name, code in data["files"].items() if _code(specification / f"{name}.tla") != code
         }
         return Recorded(data["version"], data["recorded"], reached, tuple(changed), frozenset(edited))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ConformError(f"{path} is not a record of coverage ({error!r}): make it anew.") from None
 
 

@@ -69,5 +69,5 @@ def _enabled(trace: Path) -> Mapping[int, Sequence[str]]:
             int(number): [str(one) for one in some]
             for number, some in json.loads(read_text(file, "")).items()
         }
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
         raise ConformError(f"The file {file} is not what `conform exhaust` writes: {error}.") from None

@@ -19,6 +19,7 @@ from harness.coverage.instrument import instrumented
 from harness.coverage.measure import Reached, measure
 from harness.coverage.record import read_record, write_record
 from harness.engines.base import EngineError, Limits, silent
+from harness.errors import ConformError
 from harness.itf import Trace, write_trace
 from harness.manifest import Entry, read_manifest
 from harness.report.specification import gaps, page
@@ -140,6 +141,14 @@ def test_the_record_gives_back_what_was_measured(
     recorded = read_record(tmp_path / "Coverage.json", specification)
     assert recorded.reached == reached
     assert not recorded.changed
+
+
+@pytest.mark.parametrize("modules", [[], 3, {"Small": []}, {"Small": {"Sort": 1}}])
+def test_a_damaged_record_is_a_sentence(specification: Path, modules: object, tmp_path: Path) -> None:
+    path = tmp_path / "Coverage.json"
+    path.write_text(json.dumps({"models": [], "idle": [], "files": {}, "modules": modules}))
+    with pytest.raises(ConformError, match="is not a record of coverage"):
+        read_record(path, specification)
 
 
 def test_an_edited_definition_counts_as_not_measured(

@@ -20,6 +20,7 @@ from harness.itf import (
     ItfReader,
     ItfWriter,
     Trace,
+    read_meta,
     read_trace,
     trace_from_json,
     trace_to_text,
@@ -321,3 +322,9 @@ def test_one_writer_writes_each_trace_as_a_writer_of_its_own_does() -> None:
     writer = ItfWriter()
     assert [writer.text(trace) for trace in traces] == [trace_to_text(trace) for trace in traces]
     assert '"x": {"#tup": [true]}, "y": {"#tup": [{"#bigint": "1"}]}' in writer.text(traces[1])
+
+
+def test_meta_of_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConformError, match=r"The trace .* cannot be read: Is a directory") as caught:
+        read_meta(tmp_path)
+    assert caught.value.exit_code == USAGE

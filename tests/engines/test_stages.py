@@ -18,7 +18,7 @@ from harness import stages as module
 from harness.engines.tlc_config import read_config
 from harness.manifest import read_manifest
 from harness.stage_list import GOALS, REPORT, RESULTS, SHOWN, SPEC, STATES, Stage, stages
-from harness.stages import Inputs, Runner, main
+from harness.stages import Inputs, Runner, main, read_state
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,6 +128,17 @@ def test_a_stage_that_failed_or_whose_result_is_gone_is_done_again(built: Path) 
     assert done["check"] == "in every run"
     path.write_text("{")
     assert plan()["generate-a"] == "it was not done before"
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"parts": [], "when": "", "seconds": 1, "exit_code": 0}', "[" * 100_000]
+)
+def test_a_damaged_state_is_none(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stage is done again."""
+    monkeypatch.chdir(tmp_path)
+    STATES.mkdir(parents=True)
+    (STATES / "generate-a.json").write_text(text)
+    assert read_state(STAGES[1]) is None
 
 
 @pytest.mark.parametrize(("dies", "code"), [("exit 1", 1), ("kill -9 $$", -9)])

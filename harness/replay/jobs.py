@@ -158,17 +158,15 @@ def added(replayer: Replayer, given: Given, waives: Callable[[str], bool]) -> bo
     """Add the next file's result to the replayer's; False where the replayer must replay the file itself, as
     enough differences are found within it. ConformError as from one process."""
     outcome, failed = given
-    if failed is not None and (outcome is None or not replayer.full):
-        if outcome is not None:
-            _add(replayer, outcome, waives)
-        raise ConformError(*failed)
-    assert outcome is not None  # as the docstring of `Given` says
-    if replayer.full:
+    if outcome is not None and replayer.full:
         replayer.result.add(outcome.without_judgement())
         return True
-    if replayer.would_fill(outcome):
-        return False
-    _add(replayer, outcome, waives)
+    if outcome is not None and replayer.would_fill(outcome):
+        return False  # also where the target failed: one process may have stopped judging before
+    if outcome is not None:
+        _add(replayer, outcome, waives)
+    if failed is not None:
+        raise ConformError(*failed)
     return True
 
 
@@ -182,11 +180,13 @@ def _add(replayer: Replayer, outcome: Outcome, waives: Callable[[str], bool]) ->
 
 
 class _Worker:
-    """One process, which opens its target with the first trace that it judges."""
+    """One process, which opens its target with the first trace that it judges, and another one after a target
+    that failed."""
 
     def __init__(self, job: Job, enough: Event) -> None:
         self._job, self._enough, self._files = job, enough, Files()
         self._replayer: Replayer | None = None
+        self._close: Callable[[], object] = lambda: None
 
     def replay(self, files: Sequence[Path]) -> list[Given]:
         """The results of files."""
@@ -208,12 +208,14 @@ class _Worker:
         try:
             if self._replayer is None:
                 opened = self._job.open()
-                Finalize(None, opened.close, exitpriority=10)
+                self._close = Finalize(None, opened.close, exitpriority=10)
                 self._replayer = self._job.replayer(opened)
             known = None if isinstance(following, Failed) else following
             return self._replayer.outcome(trace, known), None
         except ConformError as error:
             stopped = self._replayer and self._replayer.stopped()
+            self._replayer = None
+            self._close()
             return stopped or Outcome.unjudged(trace), Failed(error.message, error.exit_code)
 
 

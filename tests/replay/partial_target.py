@@ -8,7 +8,7 @@ member that may have it ("lossy": but for the first partition, where there are t
 "none". `hashes` leaves records of partition metadata out of the log that it shows, as Kafka has none.
 `refuses` is an operation that it declares and refuses. `without` are features that it does not have: it
 answers their requests with INVALID_REQUEST and refuses to load who uses them; hello says so if `admits`.
-`lie` falsifies answers: see `falsified`.
+`dies` is a part of an operation at which it ends. `lie` falsifies answers: see `falsified`.
 """
 
 from __future__ import annotations
@@ -59,10 +59,13 @@ class Partial:
         self.chooses = options.get("chooses", "")
         self.hashes = options.get("hashes", False)
         self.refuses = options.get("refuses", "")
+        self.dies = options.get("dies", "")
         self.without, self.admits = options.get("without", []), options.get("admits", False)
 
     def answer(self, operation: Json) -> Json:
         """The answer to one operation."""
+        if self.dies and self.dies in text(operation):
+            sys.exit(1)
         fresh = "fresh" in self.controls and operation["op"] == "load" and not operation["records"]
         if operation["op"] == self.refuses or (operation["op"] not in self.controls and not fresh):
             return {"ok": False, "error": f"there is no operation {operation['op']}"}

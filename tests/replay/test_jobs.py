@@ -70,6 +70,16 @@ def test_it_ends_with_the_same_difference(most: int) -> None:
     assert replayed(3, lies, FILES[:12], most) == one
 
 
+@pytest.mark.parametrize("most", [12, 15, 1000])
+def test_a_target_that_dies_after_enough_differences_ends_nothing(most: int) -> None:
+    """The target dies in the second trace, after the 15th difference: one process does not come to that
+    step where no more are wanted."""
+    dies = target(lie="late metadata", dies='"api": "Heartbeat"')
+    one = replayed(1, dies, FILES[:4], most)
+    assert (one[1] == 3) == (most == 1000)
+    assert replayed(2, dies, FILES[:4], most) == one
+
+
 def test_waivers_count_once_for_each_difference() -> None:
     lies = target(lie="late metadata")
     failures = replay_files(FILES[:12], lies, max_differences=1000).failures

@@ -54,6 +54,11 @@ class Waivers:
         """These waivers, with all counts at zero."""
         return Waivers(self._waivers.values(), self._today)
 
+    def add(self, other: Waivers) -> None:
+        """Add the counts of these waivers in another run, and the differences that they did not cover."""
+        self.used += other.used
+        self._refused |= other._refused
+
     def covers(self, signature: str, count: int = 1) -> bool:
         """Tell if a difference with this signature is accepted; it is counted, so many times."""
         waiver = self._waiver_of(signature)

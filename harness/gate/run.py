@@ -179,7 +179,7 @@ class Gate:
             some=step.name not in KIND_FOLDERS,
             wait_s=self.options.wait_s,
         )
-        self.options.waivers.used += accepted.used
+        self.options.waivers.add(accepted)
         steps = (
             f"{counted(result.traces, 'trace')}, {result.judged:,} {noun(result.judged, 'step')} on {target}"
         )
@@ -223,7 +223,7 @@ class Gate:
 
         accepted = self.options.waivers.again()
         done = exhausted(self.options, step, accepted, limits, progress)
-        self.options.waivers.used += accepted.used
+        self.options.waivers.add(accepted)
         return done
 
     def _simulate(self, step: Step, seed: int, progress: Progress) -> Done:
@@ -233,7 +233,7 @@ class Gate:
 
         accepted = self.options.waivers.again()
         verdict = simulated(self.options, seed, accepted, show)
-        self.options.waivers.used += accepted.used
+        self.options.waivers.add(accepted)
         outcome = Outcome.LEFT_OUT if verdict.lacking else Outcome.DONE
         return Done(step, verdict.exit_code, verdict.message, 0, verdict.details, outcome)
 

@@ -101,7 +101,7 @@ class ItfSource(_Source):
             with files.open_input_stream(path) as stream:
                 content = stream.read().decode()
             trace = trace_from_json(json.loads(content), f"The trace {part['uri']}")
-        except (ConformError, ValueError) as error:
+        except (ConformError, ValueError, RecursionError) as error:
             yield {**row, "problem": error.message if isinstance(error, ConformError) else str(error)}
             return
         known = {**row, "trace": key(content), "model": str(trace.meta.get("model", ""))}
@@ -133,7 +133,7 @@ class LogSource(_Source):
             row = {"uri": part["uri"], "line": number, "message": line.decode(errors="replace").strip()}
             try:
                 content = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 yield {**row, "problem": str(error)}
                 continue
             yield {**row, "op": content.get("op") if isinstance(content, dict) else None}

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from harness.itf import read_trace, value_to_json
-from harness.pipeline.datasource import SCHEMA_VERSION, register
+from harness.pipeline.datasource import SCHEMA_VERSION, ItfSource, LogSource, register
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,13 @@ def test_a_log_is_a_row_a_line(session: Any, tmp_path: Path) -> None:
     assert [(row["line"], row["op"], row["problem"] is None) for row in rows] == [
         *((1, "hello", True), (3, None, True), (4, None, False)),
     ]
+
+
+def test_values_that_are_nested_too_deeply_are_a_problem(tmp_path: Path) -> None:
+    for name in ("deep.itf.json", "deep.jsonl"):
+        (tmp_path / name).write_text("[" * 100_000)
+        [row] = (ItfSource if "itf" in name else LogSource).rows({"uri": str(tmp_path / name)})
+        assert "recursion" in row["problem"]
 
 
 def test_a_dump_is_a_row_a_line(session: Any, dot: Path) -> None:

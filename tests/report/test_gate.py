@@ -167,6 +167,13 @@ def test_a_waiver_that_is_unused_or_expired_fails(here: Path, text: str, message
     assert data["waived"] == []
 
 
+def test_a_waiver_that_nearly_covers_a_difference_is_led_to_its_signature(here: Path) -> None:
+    shutil.move(wrong_trace(here), here / "traces" / "corpus")
+    Path("waivers.toml").write_text(WAIVED.replace("Epoch", "Epochs"))
+    result, _ = gate(COUNTER, args=("--waivers", "waivers.toml"))
+    assert "Did you mean Join/advance/NONE: response.memberEpoch?" in result.output
+
+
 def test_stale_evidence(here: Path) -> None:
     write(Path("spec/manifest.json"), {"models": [LATER]})
     conform("check", "Later", "--record-evidence")

@@ -237,7 +237,7 @@ def _simpler(event: Json) -> Iterator[Json]:
     ):
         if event.get(name, plain) != plain:
             yield {**event, name: plain}
-    for name in ("slow", "again", "disconnected"):
+    for name in ("slow", "again", "disconnected", "raises"):
         if event.get(name):
             yield {key: value for key, value in event.items() if key != name}
     if event["do"] == "topic" and event["partitions"] > 1:

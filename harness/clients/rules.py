@@ -250,7 +250,6 @@ class LeavesWhenClosed(Rule):
     requirement = "H2"
     sentence = "A consumer that closes leaves with epoch -1; a static one with -2 (S1)."
     left: bool = False
-    in_group: bool = False
 
     def see(self, event: Event, view: View) -> Iterator[str]:
         body = heartbeat(event)

@@ -18,7 +18,6 @@ class Outcome(StrEnum):
     HOLDS = "holds"
     VIOLATED = "violated"
     DEADLOCK = "deadlock"
-    ERROR = "error"
 
 
 class Failure(StrEnum):

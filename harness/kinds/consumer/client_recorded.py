@@ -96,10 +96,6 @@ class ClientRecording(Recording[Run, ClientState]):
             rule = RULES[name]
             yield Difference(f"{rule.requirement} {name}", rule.possible(run, line, state), rule.sent(line))
 
-    def unseen(self, run: Run, fits: int) -> Run | None:
-        """Nothing is unseen: all possible steps are shown at once."""
-        return None
-
 
 def _epoch(line: Line) -> str:
     return f"epoch {line.request.epoch}"

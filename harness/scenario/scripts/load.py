@@ -11,7 +11,6 @@ from harness.kinds.scenarios import LANGUAGES
 from harness.scenario.fields import Field
 from harness.scenario.scripts.model import Erratum, Expected, Language, Script, Step, Universe
 
-"""Languages by the word in `protocol:` of a file."""
 _NAMED: Final = ("member", "worker")
 """Fields with the id of a member, and below those with a mapping from such ids."""
 _BY_MEMBER: Final = ("members", "workers", "target", "assignments")

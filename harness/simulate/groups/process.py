@@ -65,8 +65,6 @@ class Process(Clocked):
     request: Message | None = None
     copy: Message | None = None
     answer: Json | None = None
-    answered_twice: bool = False
-    """Tell if its last answer may arrive once more."""
     old_answer: tuple[int, Json] | None = None
     running: CallbackView | None = None
     polled_in_vain: bool = False

@@ -20,8 +20,7 @@ from harness.errors import ConformError
 from harness.itf import Trace, read_trace
 from harness.kit import kit_folder
 from harness.replay.compare import Difference
-from harness.replay.dialects import chosen_dialect
-from harness.replay.files import dialects_of, replay_files, trace_files
+from harness.replay.files import dialects_of, replay_files, spoken_dialect, trace_files
 from harness.replay.report import budget_s, explain, summary, to_json
 from harness.replay.run import ALL, Failure, Replayed
 from harness.targets.base import Json
@@ -109,8 +108,7 @@ def replay(
     if not wait >= 0:
         raise ConformError(f"wait is a number of seconds, 0 or more; not {wait:g}.")
     files = traces(places)
-    known = dialects_of(files)
-    spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
+    spoken = spoken_dialect(dialect, dialects_of(files))
     accepted = read_waivers(None if waivers is None else Path(waivers), date.today())
     result = replay_files(
         files, target, spoken, max_differences, progress, accepted.covers, jobs=jobs, wait_s=wait

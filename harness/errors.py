@@ -18,9 +18,13 @@ NOT_CONFORMANT: Final = 11
 """An implementation differs from the specification."""
 EVIDENCE_MISSING: Final = 12
 """A recorded result is missing, or a module on which it depends has changed since."""
-
 UNDECIDED: Final = 13
 """A model ran out of time: only the properties that were checked in that time are known."""
+WORST_FIRST: Final = (
+    *(ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT),
+    *(UNDECIDED, EVIDENCE_MISSING, HOLDS),
+)
+"""Exit codes: of several findings the first of these is the verdict."""
 
 
 class ConformError(Exception):
@@ -30,6 +34,12 @@ class ConformError(Exception):
         super().__init__(message)
         self.message = message
         self.exit_code = exit_code
+
+
+def worst(exit_codes: Iterable[int]) -> int:
+    """The most serious of exit codes; HOLDS for none."""
+    codes = set(exit_codes)
+    return next((code for code in WORST_FIRST if code in codes), HOLDS)
 
 
 def meant(name: str, names: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_conf
 from harness.errors import ConformError
 from harness.files import read_text
 from harness.itf import Trace
-from harness.modules import config_beside, declared_variables
+from harness.modules import declared_variables
 from harness.spechash import spec_hash
 from harness.stategraph import HIDDEN, Edge, EdgeFilter, path_to_trace, read_graph, tours
 from harness.tlaparse import Reader, TlaSyntaxError, parse_value
@@ -43,7 +43,7 @@ _STEP_BEFORE = re.compile(rf"\b(?:{'|'.join(HIDDEN)})\b(?!')")
 
 
 def _config(model: Model) -> Config:
-    return read_config(model.config or config_beside(model.module)).without(_LEFT_OUT)
+    return read_config(model.configuration).without(_LEFT_OUT)
 
 
 def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _meta(model: Model, how: str, **more: Any) -> dict[str, Any]:
         "model": model.name,
         "engine": "tlc",
         "version": VERSION,
-        "spec_hash": spec_hash(model.module, model.config or config_beside(model.module)),
+        "spec_hash": spec_hash(model.module, model.configuration),
         **trace_origin(_config(model)),
         **more,
     }
@@ -134,7 +134,7 @@ def reach_goals(
     variables = goal_variables(model)
     config = _config(model)
     if not any(_reads_step_before(goal) for goal in goals.values()):
-        views = read_config(model.config or config_beside(model.module)).names("VIEW")
+        views = read_config(model.configuration).names("VIEW")
         config = config.having("VIEW", views[0]) if views else config
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:
         module = Path(folder) / "ConformGoals.tla"

@@ -168,17 +168,14 @@ def pytest_collection_modifyitems(
 
     from harness.api import traces
     from harness.errors import ConformError
-    from harness.replay.dialects import chosen_dialect
-    from harness.replay.files import dialects_of
+    from harness.replay.files import dialects_of, spoken_dialect
     from harness.replay.jobs import Job
     from harness.waivers import read_waivers
 
     waivers = config.getoption("--conform-waivers")
     try:
         files = traces(config.getoption("--conform-traces"))
-        known = dialects_of(files)
-        given = {"Every trace": next(iter(known))} if len(known) == 1 else {}
-        spoken = chosen_dialect(config.getoption("--conform-dialect"), given)
+        spoken = spoken_dialect(config.getoption("--conform-dialect"), dialects_of(files))
         accepted = read_waivers(None if waivers is None else Path(waivers), date.today())
         config.stash[SESSION] = replays = Replays(Job(target, spoken, 20, accepted.covers), accepted)
         replays.open()  # one error, in place of one for each trace

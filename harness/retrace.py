@@ -21,7 +21,7 @@ from harness.engines.tlc import run_tlc
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
 from harness.itf import Trace
 from harness.kinds.literals import tla_value
-from harness.modules import config_beside, dependencies
+from harness.modules import dependencies
 from harness.transitions import behaviour
 from harness.values import State
 
@@ -39,7 +39,7 @@ def with_steps(model: Model, trace: Trace, limits: Limits) -> Trace:
 
     EngineError (exit 3) if TLC fails, or cannot follow the states, which would be a fault of this program.
     """
-    config = read_config(model.config or config_beside(model.module))
+    config = read_config(model.configuration)
     if not any(_UNTRACKED.search(text) for _, text in config.sections) or _STEP not in trace.variables:
         return trace
     with tempfile.TemporaryDirectory(prefix="conform-retrace-") as name:

@@ -36,7 +36,6 @@ from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import output_folder, read_json, read_text, write_text
 from harness.forms import formed
 from harness.manifest import Manifest, read_manifest
-from harness.modules import config_beside
 from harness.spechash import file_hash
 from harness.stage_list import (
     BUILD,
@@ -91,7 +90,7 @@ class Inputs:
 
     def _definitions(self, model: str) -> dict[str, str]:
         entry = self._manifest.entry(model)
-        config = entry.config or config_beside(entry.module)
+        config = entry.model().configuration
         hashes = definitions(entry.module, config, entry.args.values())
         names = present_names(entry.module)
         return {

@@ -21,7 +21,7 @@ from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_conf
 from harness.engines.tlc_output import read_report
 from harness.errors import ConformError
 from harness.files import read_text
-from harness.modules import config_beside, declared_variables, dependencies, strip_comments
+from harness.modules import declared_variables, dependencies, strip_comments
 from harness.stategraph import HIDDEN
 
 _MODULE: Final = "ConformTransitions"
@@ -50,7 +50,7 @@ def dump(
     is cut off differs from one that does not exist. ConformError if the model has no variable `step`, or no
     initial predicate and next-state relation by name.
     """
-    config = read_config(model.config or config_beside(model.module))
+    config = read_config(model.configuration)
     variables = declared_variables(model.module)
     if "step" not in variables:
         raise ConformError(

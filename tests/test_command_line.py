@@ -90,7 +90,7 @@ SHARED = {
     "--manifest": "^The manifest",
     "--master": "^Spark's master: ",
     "--max-differences": "N (kinds of )?differences",
-    "--memory": "^Memory for (TLC|an engine|the engine|each run of TLC)",
+    "--memory": "^Memory for (TLC|an engine|the engine)",
     "--minutes": "^Time for everything|^Begin no mutant after",
     "--no-kept": "^Try no earlier failure",
     "--only": "[Oo]nly th(is|ese) ",
@@ -109,7 +109,7 @@ SHARED = {
     "--traces": "^(Traces of closed models|Folder with golden)",
     "--tour": "^Replay (tours|every step) of ",
     "--waivers": "^Differences that are accepted",
-    "--wait": "^Wait so long, ",
+    "--wait": "^Wait at most so long, ",
     "--workers": "^Threads of TLC",
 }
 """Name of each option that several verbs have -> what the help of that option, and of no other, says."""

@@ -27,19 +27,14 @@ from harness.engines.base import EngineError, Failure, Limits, Model, Progress
 from harness.engines.process import side_by_side
 from harness.engines.registry import ENGINES
 from harness.errors import (
-    ENGINE_FAILED,
-    EVIDENCE_MISSING,
     HOLDS,
-    MODEL_VIOLATED,
-    UNDECIDED,
-    USAGE,
     ConformError,
+    worst,
 )
 from harness.evidence import STORE, Records, renew
 from harness.files import output_folder
 from harness.manifest import TIERS, Entry
 
-_WORST_FIRST = (ENGINE_FAILED, USAGE, MODEL_VIOLATED, UNDECIDED, EVIDENCE_MISSING, HOLDS)
 Job = tuple[Model, str, Entry | None]
 """A model, its engine, its entry if it has one."""
 _MOST_RECORDED = 20
@@ -129,7 +124,7 @@ def command(
     else:
         taking = _Taking(Records(folder, STORE), fresh, frozenset(anew or []), record_evidence)
         checked = taking.checked(chosen, out, Limits(memory, timeout, workers), jobs)
-    exit_code = next(code for code in _WORST_FIRST if any(one.exit_code == code for one in checked))
+    exit_code = worst(one.exit_code for one in checked)
     _show(checked)
     write_json(
         json_file,

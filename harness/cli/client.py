@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import check_json_place, print_table, running, write_json
-from harness.cli.options import KeptFolder, NoKept
+from harness.cli.options import JsonFile, KeptFolder, NoKept
 from harness.clients.judge import Judged
 from harness.clients.over_sockets import Sockets, judge_agent, shortest_on_wire
 from harness.clients.picture import drawing, messages, picture
@@ -63,9 +63,7 @@ def command(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the first schedule; each next schedule has the next seed.")
     ] = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write rules and findings as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     pictures: Annotated[
         Path | None,
         typer.Option(

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, named_manifest, write_json
-from harness.cli.options import ManifestFile
+from harness.cli.options import JsonFile, ManifestFile
 from harness.dialects import (
     Checked,
     Departure,
@@ -34,9 +34,7 @@ def command(
         typer.Option(metavar="FILE", help="The JSON of `conform replay` on an implementation; repeatable."),
     ] = None,
     manifest: ManifestFile = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the departures as tables of Markdown instead.")
     ] = False,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, running, write_json
-from harness.cli.options import JsonFile, TlcTimeout
+from harness.cli.options import JsonFile, TlcMemory, TlcTimeout
 from harness.diff.page import page
 from harness.diff.report import summary, to_json, verdict, write_traces
 from harness.diff.run import ComparedModel, diff
@@ -46,7 +46,7 @@ def command(
     ),
     manifest: Annotated[Path, typer.Option(help="The manifest of the specification at hand.")] = MANIFEST,
     json_file: JsonFile = None,
-    memory: Annotated[str, typer.Option(help="Memory for each run of TLC, as Java takes it.")] = "2g",
+    memory: TlcMemory = "2g",
     timeout: TlcTimeout = None,
     jobs: Annotated[
         int | None,

@@ -13,7 +13,7 @@ import typer
 from frozendict import frozendict
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
-from harness.cli.options import Config, Libraries, ManifestFile, TlcMemory, TlcTimeout
+from harness.cli.options import Config, JsonFile, Libraries, ManifestFile, TlcMemory, TlcTimeout
 from harness.engines.base import Limits, Model, Progress
 from harness.errors import MODEL_VIOLATED, ConformError
 from harness.files import output_folder, read_json
@@ -63,9 +63,7 @@ def command(
     max_length: Annotated[int, typer.Option(min=1, help="About so many steps in one tour.")] = 100,
     max_traces: Annotated[int | None, typer.Option(min=1, help="Write no more tours than this.")] = None,
     manifest: ManifestFile = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write a summary as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     memory: TlcMemory = "2g",
     timeout: TlcTimeout = None,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import MANIFEST, check_json_place, find_model, running, write_json
-from harness.cli.options import Config, Libraries, ManifestFile, TlcMemory, TlcTimeout
+from harness.cli.options import Config, JsonFile, Libraries, ManifestFile, TlcMemory, TlcTimeout
 from harness.engines.base import Limits
 from harness.errors import ConformError
 from harness.files import output_folder, write_text
@@ -60,9 +60,7 @@ def command(
         ),
     ] = False,
     manifest: ManifestFile = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the drawn graph as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
     memory: TlcMemory = "2g",
     timeout: TlcTimeout = None,
 ) -> None:

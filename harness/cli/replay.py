@@ -17,8 +17,7 @@ from harness.identify.explain import grouped
 from harness.identify.own import identified, own_traces
 from harness.replay.causes import Cause, causes
 from harness.replay.causes import lines as cause_lines
-from harness.replay.dialects import chosen_dialect
-from harness.replay.files import dialects_of, disagreements, replay_files, trace_files
+from harness.replay.files import dialects_of, disagreements, replay_files, spoken_dialect, trace_files
 from harness.replay.jobs import check_jobs
 from harness.replay.report import explain_causes, judged, not_loaded, summary, to_json
 from harness.replay.run import ALL, LOAD, Replayed
@@ -111,7 +110,7 @@ def command(
         traces = own_traces(dialect)
     files = trace_files(traces)
     known = dialects_of(files)
-    spoken = chosen_dialect(dialect, {"Every trace": next(iter(known))} if len(known) == 1 else {})
+    spoken = spoken_dialect(dialect, known)
     for sentence in disagreements(known, spoken):
         print(sentence)
     seen: list[Replayed] = []

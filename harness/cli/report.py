@@ -9,8 +9,10 @@ import typer
 from rich.console import Console
 
 from harness.cli.console import MANIFEST, check_json_place, write_json
+from harness.cli.options import JsonFile
 from harness.clients.judge import RULES
 from harness.coverage.record import NAME, Recorded, read_record
+from harness.errors import worst
 from harness.files import output_folder, write_text
 from harness.kit import kit_path
 from harness.manifest import read_manifest
@@ -21,7 +23,7 @@ from harness.report.results import Results, read_results
 from harness.report.specification import modules_of_others
 from harness.report.specification import page as specification_page
 from harness.report.summary import WIDTH, print_summary
-from harness.report.verdict import MEANINGS, findings, worst
+from harness.report.verdict import MEANINGS, findings
 
 
 def command(
@@ -33,9 +35,7 @@ def command(
     ] = None,
     summary: Annotated[bool, typer.Option("--summary", help="Print a summary of one screen, too.")] = False,
     manifest: Annotated[Path, typer.Option(help="The manifest, for the evidence.")] = MANIFEST,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write verdict and findings as JSON, too.")
-    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Write one self-contained page from the results of the other verbs, and give the verdict.
 

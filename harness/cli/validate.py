@@ -12,13 +12,12 @@ import typer
 from harness.cli.console import MANIFEST, check_json_place, running, spec_folder, write_json
 from harness.cli.options import JsonFile, ManifestFile, TlcMemory, TlcTimeout, dialect_option
 from harness.cli.sides import Side, clients_in, clients_json, judge_clients
-from harness.dialect_name import base_of
 from harness.engines.base import Limits
-from harness.errors import NOT_CONFORMANT, USAGE, ConformError
+from harness.errors import NOT_CONFORMANT, ConformError
 from harness.files import output_folder, write_text
 from harness.itf import trace_to_text
 from harness.kinds.recordings import read_log
-from harness.replay.dialects import FORMS
+from harness.replay.dialects import known_name
 from harness.targets.base import Json
 from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
@@ -86,7 +85,7 @@ def command(
     spec, limits = spec_folder(manifest), Limits(memory, timeout, 1)
     with_clients = clients if recorded is None else recorded
     assert with_clients is not None
-    name = _known(dialect or with_clients.dialect or "kip-848")
+    name = known_name(dialect or with_clients.dialect or "kip-848")
     result: Json = {"verb": "validate", "group": with_clients.group, "dialect": name, "unread": unread}
     wrong = []
     if recorded is not None:
@@ -102,16 +101,6 @@ def command(
     write_json(json_file, result)
     if wrong:
         raise ConformError(" ".join(wrong), NOT_CONFORMANT)
-
-
-def _known(name: str) -> str:
-    """The name of a dialect that a log can be validated with. ConformError (exit 2) for another name."""
-    known = {forms.name for forms in FORMS.values()}
-    if base_of(name) not in known:
-        raise ConformError(
-            f"There is no dialect {name!r}: --dialect is one of {', '.join(sorted(known))}.", USAGE
-        )
-    return name
 
 
 def _judge(

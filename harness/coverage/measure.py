@@ -15,7 +15,7 @@ from harness.engines.base import EngineError, Failure, Limits, Model, Progress, 
 from harness.engines.registry import ENGINES
 from harness.files import read_text
 from harness.manifest import Entry
-from harness.modules import config_beside, dependencies
+from harness.modules import dependencies
 
 _FIRST_S: Final = 10.0
 
@@ -148,6 +148,6 @@ def write_copy(model: Model, numbered: Mapping[int, Arm], folder: Path) -> Model
         (folder / path.name).write_text(text, encoding="utf-8")
     (folder / f"{MODULE}.tla").write_text(TEXT, encoding="utf-8")
     (folder / f"{FIRST}.tla").write_text(FIRST_TEXT % len(numbered), encoding="utf-8")
-    config = model.config or config_beside(model.module)
+    config = model.configuration
     (folder / config.name).write_text(read_text(config, "The configuration"), encoding="utf-8")
     return replace(model, module=folder / model.module.name, config=folder / config.name)

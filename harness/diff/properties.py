@@ -14,7 +14,7 @@ from harness.engines.tlc import Tlc
 from harness.engines.tlc_config import read_config
 from harness.files import read_text, write_text
 from harness.itf import Trace
-from harness.modules import config_beside, dependencies
+from harness.modules import dependencies
 from harness.report.citations import in_module
 
 DEADLOCK: Final = "no deadlock"
@@ -93,7 +93,7 @@ class _Checks:
     """Runs of TLC on one model, each with some of its properties."""
 
     def __init__(self, model: Model, limits: Limits, log: Path, progress: Progress) -> None:
-        self.config = read_config(model.config or config_beside(model.module))
+        self.config = read_config(model.configuration)
         self._model, self._limits, self._log, self._progress = model, limits, log, progress
 
     def names(self) -> list[str]:

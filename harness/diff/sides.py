@@ -22,7 +22,7 @@ from harness.engines.tlc_config import read_config
 from harness.errors import ConformError, meant
 from harness.files import read_text, write_text
 from harness.manifest import Entry, read_manifest
-from harness.modules import config_beside, strip_comments
+from harness.modules import strip_comments
 from harness.replay.dialects import FORMS
 
 OPERATOR: Final = "ConformDialect"
@@ -90,9 +90,7 @@ class Side:
             if entry.name == name:
                 if entry.engine != "tlc" or "simulate" in entry.args:
                     raise ConformError(f"TLC does not explore all states of the model {name}; name another.")
-                return replace(
-                    entry.model(), config=entry.config or config_beside(entry.module), args=entry.args
-                )
+                return replace(entry.model(), config=entry.model().configuration, args=entry.args)
         module, config = self.folder / f"{name}.tla", self.folder / f"{name}.cfg"
         if not module.is_file() or not config.is_file():
             missing = config if module.is_file() else module

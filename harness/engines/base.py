@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import Trace
+from harness.modules import config_beside
 
 
 class Outcome(StrEnum):
@@ -64,6 +65,11 @@ class Model:
     args: Mapping[str, Any] = field(default_factory=dict)
     libraries: tuple[Path, ...] = ()
     brief: bool = False
+
+    @property
+    def configuration(self) -> Path:
+        """The configuration, which is beside the module where none is named."""
+        return self.config or config_beside(self.module)
 
 
 @dataclass(frozen=True)

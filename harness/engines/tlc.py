@@ -30,7 +30,6 @@ from harness.engines.process import Finished, run_program
 from harness.engines.tlc_archive import archive_of_tlc
 from harness.engines.tlc_config import UNKNOWN_TO_TLC, Config, read_config, trace_origin
 from harness.itf import Trace
-from harness.modules import config_beside
 from harness.spechash import spec_hash
 
 VERSION: Final = "2.18"
@@ -162,11 +161,11 @@ class Tlc:
         return self._command(model, self.options(model, Limits(workers=1))[:-2])
 
     def _command(self, model: Model, options: Sequence[str]) -> tuple[str, ...]:
-        config = model.config or config_beside(model.module)
+        config = model.configuration
         return (*options, "-config", config.name, model.module.name)
 
     def check(self, model: Model, log: Path, limits: Limits, progress: Progress = silent) -> Result:
-        config = read_config(model.config or config_beside(model.module))
+        config = read_config(model.configuration)
         options = self.options(model, limits)
         with variant(config.without(UNKNOWN_TO_TLC)) as path:
             ended = run_tlc(
@@ -189,7 +188,7 @@ class Tlc:
     def reread(self, model: Model, lines: list[str], log: Path) -> Result:
         if not tlc_output.is_whole(lines, simulated="simulate" in model.args):
             raise cut_off(log)
-        return self._result(model, read_config(model.config or config_beside(model.module)), lines, log)
+        return self._result(model, read_config(model.configuration), lines, log)
 
     def trimmed(self, lines: list[str]) -> list[str]:
         return tlc_output.trimmed(lines)
@@ -202,7 +201,7 @@ class Tlc:
             report.outcome = Outcome.VIOLATED
         if report.outcome is Outcome.VIOLATED and violated is None and len(temporal) == 1:
             violated = temporal[0]
-        digest = spec_hash(model.module, model.config or config_beside(model.module))
+        digest = spec_hash(model.module, model.configuration)
         return Result(
             engine=self.name,
             version=VERSION,

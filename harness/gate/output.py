@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
-from harness.errors import ENGINE_FAILED, HOLDS, USAGE
+from harness.errors import ENGINE_FAILED, HOLDS, USAGE, worst
 from harness.gate.run import nothing_done
 from harness.gate.steps import Done, GateOptions, Outcome
-from harness.report.verdict import MEANINGS, worst
+from harness.report.verdict import MEANINGS
 
 _SHOWN: Final = 5
 _LISTS: Final = {

@@ -22,7 +22,7 @@ from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_conf
 from harness.errors import ConformError
 from harness.itf import Trace
 from harness.kinds.registry import is_of_protocol
-from harness.modules import config_beside, declared_variables
+from harness.modules import declared_variables
 from harness.stategraph import HIDDEN, read_graph
 from harness.transitions import behaviour
 from harness.values import State, Value
@@ -40,7 +40,7 @@ def state_graph(model: Model, *, limits: Limits, log: Path, progress: Progress =
     `action`, `branch` and `member` ("" if there is none). `graph.graph["initial"]` lists the initial nodes.
     The configuration's invariants, properties and symmetry are left out.
     """
-    config = read_config(model.config or config_beside(model.module))
+    config = read_config(model.configuration)
     plain = config.without((*CHECKS, *UNKNOWN_TO_TLC, "SYMMETRY"))
     variables = declared_variables(model.module)
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:

@@ -18,7 +18,7 @@ from typing import Final
 from harness.errors import ConformError
 from harness.files import output_folder
 from harness.manifest import Manifest
-from harness.modules import config_beside, dependencies
+from harness.modules import dependencies
 from harness.mutate.mutant import SURVIVED, Judged, Mutant, Verdict
 
 Needed = Mapping[str, Sequence[str]]
@@ -40,7 +40,7 @@ def of_model(manifest: Manifest, name: str) -> list[Path | str]:
     if entry is None:
         return []
     figures = json.dumps([entry.expected(), dict(entry.args)], sort_keys=True)
-    return [figures, *dependencies(entry.module), entry.config or config_beside(entry.module)]
+    return [figures, *dependencies(entry.module), entry.model().configuration]
 
 
 class Basis:

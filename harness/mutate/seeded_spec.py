@@ -21,7 +21,6 @@ from harness.evidence import Records, evidence_file
 from harness.files import read_text
 from harness.gate.again import TURNS, change_of
 from harness.manifest import Entry, read_manifest
-from harness.modules import config_beside
 from harness.mutate.patches import FOLDER
 from harness.scenario.files import explain, play_files
 
@@ -114,7 +113,7 @@ def entry_of(spec: Path, check: str) -> Entry:
     entry = read_manifest(spec / "manifest.json").entry(name)
     if constant is None:
         return entry
-    config = entry.config or config_beside(entry.module)
+    config = entry.model().configuration
     setting = re.compile(rf"^ *{constant} (?:=|<-) .*$", re.MULTILINE)
     text, count = setting.subn(lambda _: f"  {constant} = {value}", read_text(config, "The configuration"))
     if count != 1:

@@ -25,7 +25,7 @@ from harness.evidence import verify
 from harness.itf import Trace, read_trace
 from harness.kinds.scenarios import Scenario, play, scenario_of_trace
 from harness.manifest import Entry, Manifest, read_manifest
-from harness.modules import config_beside, dependencies
+from harness.modules import dependencies
 from harness.mutate.journal import Needed, files, of_model
 from harness.mutate.mutant import KILLED, SURVIVED, TIMED_OUT, UNVIABLE, Mutant, Verdict
 from harness.scenario.files import explain, load_file, scenario_files
@@ -198,7 +198,7 @@ def _not_played(checks: Checks, folder: Path, limits: Limits) -> str:
 
 def _defines(entry: Entry) -> dict[str, str]:
     """The definitions that a model depends on, in its dialect."""
-    return definitions(entry.module, entry.config or config_beside(entry.module), entry.args.values())
+    return definitions(entry.module, entry.model().configuration, entry.args.values())
 
 
 def _steps(entry: Entry) -> int | None:

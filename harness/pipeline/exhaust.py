@@ -150,7 +150,7 @@ class _Stages:
         if self.job.model and dumps:
             raise ConformError("A model and a dump are two state graphs: judge them in two runs.")
         if self.job.model:
-            result.spec_hash = spec_hash(self.job.model.module, inputs.config_of(self.job.model))
+            result.spec_hash = spec_hash(self.job.model.module, self.job.model.configuration)
             depends, counts = inputs.read_model(self.run, self.job.model, limits, log / "dump.log")
         elif dumps:
             depends, counts = inputs.read_dumps(self.run, dumps)
@@ -294,7 +294,7 @@ class _Stages:
         return {**known, **({"constants": constants} if constants else {})}
 
     def _constants(self) -> dict[str, Any]:
-        return read_config(inputs.config_of(self.job.model)).constants() if self.job.model else {}
+        return read_config(self.job.model.configuration).constants() if self.job.model else {}
 
     def _contents(self, verdicts: DataFrame) -> list[tuple[str, DataFrame]]:
         """The tables that are the same in every run of the same inputs."""

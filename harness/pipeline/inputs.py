@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from harness.engines.base import Limits, Model
 from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
-from harness.modules import config_beside
 from harness.pipeline import decoding, lookup, sources, tables, tours
 from harness.pipeline.dump import reading, splits
 from harness.pipeline.parts import WRITTEN, Maker, writing
@@ -41,19 +40,14 @@ _STALE: Final = ("graph", "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
 """Folders of an earlier graph, removed when a graph is read."""
 
 
-def config_of(model: Model) -> Path:
-    """The configuration of a model."""
-    return model.config or config_beside(model.module)
-
-
 def model_dialect(model: Model) -> str:
     """The name of a model's dialect. ConformError for an unknown one."""
-    return dialect_of(read_config(config_of(model)).constants(), f"The model {model.name}")
+    return dialect_of(read_config(model.configuration).constants(), f"The model {model.name}")
 
 
 def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:
     """The key and the counts of the transitions of a model's whole state graph."""
-    config = config_of(model)
+    config = model.configuration
     depends = key(code_key(), model.name, spec_hash(model.module, config), VERSION)
 
     def work() -> Counts:
@@ -155,7 +149,7 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
 
 def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:
     """The key and the number of the tours of a closed model."""
-    depends = key(code_key(), model.name, spec_hash(model.module, config_of(model)), VERSION)
+    depends = key(code_key(), model.name, spec_hash(model.module, model.configuration), VERSION)
     return depends, run.unit(tours.FOLDER, depends, lambda: tours.write_tours(run, model, limits, log))
 
 

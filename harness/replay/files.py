@@ -11,7 +11,7 @@ from harness.dialect_name import base_of
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_meta
 from harness.kit import kit_name, kit_path
-from harness.replay.dialects import TEXT, dialect_of
+from harness.replay.dialects import TEXT, chosen_dialect, dialect_of
 from harness.replay.jobs import Files, Job, added, check_jobs, processes, rare_collections, with_following
 from harness.replay.report import reason, skipped
 from harness.replay.run import ALL, Replayed
@@ -55,6 +55,12 @@ def dialects_of(files: Sequence[Path]) -> Counter[str]:
         for file in files
         if file.is_file()
     )
+
+
+def spoken_dialect(named: str | None, traces: Counter[str]) -> str:
+    """The dialect in which a target replays traces of these dialects: the named one, or else the one of all
+    traces. ConformError (exit 2) where that is impossible."""
+    return chosen_dialect(named, {"Every trace": next(iter(traces))} if len(traces) == 1 else {})
 
 
 def disagreements(traces: Mapping[str, int], spoken: str) -> list[str]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from harness.coverage.record import Recorded
 from harness.dialects import shown
+from harness.errors import worst
 from harness.pages import template
 from harness.report.coverage import coverage
 from harness.report.lines import lines
@@ -23,7 +24,7 @@ from harness.report.results import Results
 from harness.report.specification import sums
 from harness.report.svg import inline_svg
 from harness.report.tables import clients, implementations
-from harness.report.verdict import MEANINGS, findings, not_needed, worst
+from harness.report.verdict import MEANINGS, findings, not_needed
 
 _HERE: Final = Path(__file__).parent
 _SECTIONS: Final = {

@@ -11,10 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from harness.errors import worst
 from harness.report.coverage import coverage
 from harness.report.readers.check import ModelResult
 from harness.report.results import Results
-from harness.report.verdict import MEANINGS, findings, not_needed, worst
+from harness.report.verdict import MEANINGS, findings, not_needed
 
 WIDTH = 80
 _FAMILY = re.compile(r"(MC)?([A-Z][a-z])?[A-Z][a-z]{2,}")

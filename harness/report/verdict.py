@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,16 +15,12 @@ from harness.errors import (
     NOT_CONFORMANT,
     UNDECIDED,
     USAGE,
+    WORST_FIRST,
 )
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust
 from harness.report.results import Results
 
-WORST_FIRST: Final = (
-    *(ENGINE_FAILED, USAGE, MODEL_VIOLATED, NOT_CONFORMANT),
-    *(UNDECIDED, EVIDENCE_MISSING, HOLDS),
-)
-"""Exit codes: of several findings the first of these is the verdict."""
 NAMED: Final = 8
 """The number of models that a sentence names; the page lists all of them below."""
 MEANINGS: Final = {
@@ -45,12 +41,6 @@ class Finding:
     exit_code: int
     sentence: str
     section: str
-
-
-def worst(exit_codes: Iterable[int]) -> int:
-    """The most serious of exit codes; HOLDS for none."""
-    codes = set(exit_codes)
-    return next((code for code in WORST_FIRST if code in codes), HOLDS)
 
 
 def not_needed(results: Results) -> str:

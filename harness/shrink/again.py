@@ -23,7 +23,6 @@ from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, read_config
 from harness.itf import Trace
 from harness.kinds.literals import tla_value
 from harness.manifest import read_manifest
-from harness.modules import config_beside
 from harness.shrink.parts import explored, own
 from harness.transitions import behaviour
 from harness.values import State
@@ -75,7 +74,7 @@ class Doing:
         return [self._nearest(graph, starts[number], part) for number, part in enumerate(parts, start=1)]
 
     def _render(self, parts: Sequence[Sequence[Again]], folder: Path) -> tuple[Path, Path]:
-        config = read_config(self.model.config or config_beside(self.model.module))
+        config = read_config(self.model.configuration)
         _, following = behaviour(self.model, config)
         sentences = list(dict.fromkeys(step.sentence for part in parts for step in part))
         request = {name: _epoch_of(self.trace.states[0][name]) for name in self.variables}

@@ -17,7 +17,6 @@ from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import Trace
 from harness.kinds.registry import kind_of
 from harness.kinds.shortenings import SHORTENINGS, Shortening
-from harness.modules import config_beside
 from harness.replay.causes import root_signature, what
 from harness.replay.decode import Decoder
 from harness.replay.report import not_loaded, reason
@@ -193,7 +192,7 @@ def _by_model(
         return None
     left = shrink_together(prefix, work.answer, AT_ONCE)
     model = doing.model
-    digest = spec_hash(model.module, model.config or config_beside(model.module))
+    digest = spec_hash(model.module, model.configuration)
     return work.shrunk(left, steps=len(doing.steps), failing=index, spec=digest, scenario=False)
 
 

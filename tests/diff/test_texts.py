@@ -14,7 +14,7 @@ from harness.engines.base import Model
 from harness.engines.tlc_config import Config, read_config
 from harness.itf import read_trace
 from harness.manifest import read_manifest
-from harness.modules import config_beside, strip_comments
+from harness.modules import strip_comments
 from harness.transitions import behaviour, bounds_of
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ SOURCES = [
 
 
 def config(model: Model) -> Config:
-    return read_config(model.config or config_beside(model.module))
+    return read_config(model.configuration)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ from called import changes, note_calls  # noqa: E402
 from harness.errors import ENGINE_FAILED, EVIDENCE_MISSING, NOT_CONFORMANT, ConformError  # noqa: E402
 from harness.files import output_folder, write_text  # noqa: E402
 from harness.manifest import read_manifest  # noqa: E402
-from harness.modules import config_beside  # noqa: E402
 from harness.mutate.patches import FOLDER, REPLAY, Patch, apply_patch, read_patch  # noqa: E402
 from harness.pipeline.version import package_key  # noqa: E402
 from harness.spechash import file_hash, spec_hash  # noqa: E402
@@ -234,7 +233,7 @@ def verify(path: Path) -> int:
 def current_spec(model: str) -> str:
     """The hash of a model's modules and configuration as they are."""
     entry = read_manifest(ROOT / "spec" / "manifest.json").entry(model)
-    return spec_hash(entry.module, entry.config or config_beside(entry.module))
+    return spec_hash(entry.module, entry.model().configuration)
 
 
 def table(result: Json) -> str:

@@ -23,6 +23,8 @@ from harness.errors import (
     NOT_CONFORMANT,
     UNDECIDED,
     USAGE,
+    WORST_FIRST,
+    worst,
 )
 from harness.evidence import Evidence, Status
 from harness.manifest import read_manifest
@@ -30,7 +32,7 @@ from harness.report.coverage import BRANCHES, ERRORS, coverage
 from harness.report.page import page
 from harness.report.results import read_results
 from harness.report.summary import WIDTH, print_summary
-from harness.report.verdict import MEANINGS, WORST_FIRST, findings, worst
+from harness.report.verdict import MEANINGS, findings
 from harness.stage_list import SHOWN
 
 

@@ -17,19 +17,19 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from harness.errors import ConformError, meant
 from harness.files import read_text
 from harness.forms import Form, formed
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(Form):
     """One entry of a file."""
 
     signature: str
@@ -82,7 +82,7 @@ class Waivers:
     def to_json(self, counted: str) -> list[dict[str, Any]]:
         """The waivers for `--json`, the count under the name `counted`."""
         return [
-            {**asdict(waiver), "expires": str(waiver.expires), counted: count}
+            {**structs.asdict(waiver), "expires": str(waiver.expires), counted: count}
             for waiver, count in self.listed()
         ]
 
@@ -133,16 +133,10 @@ def read_waivers(path: Path | None, today: date) -> Waivers:
     return Waivers(waivers, today)
 
 
-class _Waiver(Form):
-    signature: str
-    reason: str
-    expires: date
-
-
 def _waiver(entry: Any, where: str) -> Waiver:
-    read = formed(entry, _Waiver, f"{where}:")
+    read = formed(entry, Waiver, f"{where}:")
     if not read.reason.strip():
         raise ConformError(f"{where}: the reason is empty; say why the difference is accepted.")
     if not read.signature.strip("*: "):
         raise ConformError(f"{where}: its signature covers everything; name an action or a field.")
-    return Waiver(read.signature, read.reason, read.expires)
+    return read

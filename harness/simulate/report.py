@@ -66,8 +66,7 @@ def summary(
     yield f"steps: {_counts(result.ways)}"
     yield f"group after them: {_counts(result.states)}"
     yield f"{len(result.divergences)} kinds of differences, in {_runs(result.divergences, result.seen)} runs"
-    for waiver, count in waivers.listed():
-        yield f"waived until {waiver.expires}, {waiver.reason}: {count} x {waiver.signature}"
+    yield from waivers.lines()
     if result.unscripted:
         yield f"runs that ended early, as a target was computed that was not scripted: {result.unscripted:,}"
     if hidden:
@@ -98,10 +97,7 @@ def to_json(
         "unobserved": list(hidden),
         "left_out": list(left_out),
         "differences": len(result.divergences),
-        "waived": [
-            {**asdict(waiver), "expires": str(waiver.expires), "runs": count}
-            for waiver, count in waivers.listed()
-        ],
+        "waived": waivers.to_json("runs"),
         "waiver_problems": list(waivers.problems()),
         "found": [
             {

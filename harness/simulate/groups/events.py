@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from harness.errors import ConformError
 from harness.simulate.groups.parts import RequestView, Violation
@@ -34,6 +34,8 @@ class Touched(Protocol):
     def running(self) -> object: ...
 
 
+_WITHOUT_PROCESS: Final = ("start", "late")
+"""Events of a process that is not there yet, or not any more."""
 P = TypeVar("P", bound=Touched)
 M = TypeVar("M")
 """A request in flight."""
@@ -42,11 +44,11 @@ C = TypeVar("C", bound=FailingLog)
 
 
 class Events(ABC, Generic[P, M, C]):
-    """The processes and the coordinator, to which events happen. `does` are the events of all, `to_process`
-    those of a process, each with the method that does it and returns False where the event is void."""
+    """The processes and the coordinator, to which events happen. `events` are the possible ones with their
+    fields; the method of "fail-over" is `_fail_over`. It takes the process, where the event is one of a
+    process, and the event, and returns False where that is void."""
 
-    does: dict[str, Callable[[Json], bool]]
-    to_process: dict[str, Callable[[P, Json], bool]]
+    events: ClassVar[Mapping[str, tuple[str, ...]]]
 
     def __init__(self, cluster: C, settings: Settings, story: Story | None, faults: Iterable[str]) -> None:
         self.cluster, self.settings, self.story = cluster, settings, story
@@ -59,6 +61,9 @@ class Events(ABC, Generic[P, M, C]):
         """Requests of processes that are gone, and without R9 those that living processes gave up."""
         self.counts = Counts.none(faults)
         self._states = dict.fromkeys(settings.groups, "Dead")
+        self._does: dict[str, Callable[..., bool]] = {
+            name: getattr(self, f"_{name.replace('-', '_')}") for name in self.events
+        }
 
     def apply(self, event: Json) -> bool:
         """Do one event, and check the touched groups and processes; False if the event is void. Raises
@@ -76,12 +81,13 @@ class Events(ABC, Generic[P, M, C]):
 
     def _apply(self, event: Json) -> bool:
         self.advance(event["at"])
-        if event["do"] in self.does:
-            return self.does[event["do"]](event)
+        does = self._does[event["do"]]
+        if "who" not in self.events[event["do"]] or event["do"] in _WITHOUT_PROCESS:
+            return does(event)
         process = self.processes.get(event["who"])
         if process is None:
             return False
-        happened = self.to_process[event["do"]](process, event)
+        happened = does(process, event)
         self.look(process)
         self.end_if_over(process)
         return happened
@@ -135,6 +141,10 @@ class Events(ABC, Generic[P, M, C]):
         self._states[group] = state
 
     # The events
+
+    def _wait(self, event: Json) -> bool:
+        """Let time pass, which every event does."""
+        return True
 
     def _log(self, event: Json) -> bool:
         if self.log_fails == event["fails"]:

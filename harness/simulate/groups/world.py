@@ -12,7 +12,7 @@ from typing import Final
 from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
 from harness.simulate.groups.member_watch import CLOSE_TIMEOUT_MS
 from harness.simulate.groups.network import Network
-from harness.simulate.groups.parts import CallbackView, Consumer, Parts, Violation
+from harness.simulate.groups.parts import CallbackView, Consumer, Violation
 from harness.simulate.groups.process import (
     ASSIGNED,
     COMMITTED,
@@ -22,8 +22,9 @@ from harness.simulate.groups.process import (
     Process,
     check_callback,
 )
+from harness.simulate.groups.schedule import EVENTS
 from harness.simulate.groups.snapshot import snapshot
-from harness.simulate.groups.story import ACTIVE, Settings, Story
+from harness.simulate.groups.story import ACTIVE
 from harness.targets.base import Json
 
 ENDED: Final = ("UNSUBSCRIBED", "FATAL")
@@ -32,40 +33,7 @@ ENDED: Final = ("UNSUBSCRIBED", "FATAL")
 class World(Network):
     """A scene to which events happen."""
 
-    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
-        super().__init__(parts, settings, story)
-        self.does = {
-            "topic": self._topic,
-            "delete-topic": self._delete_topic,
-            "down": self._down,
-            "fail-over": self._fail_over,
-            "log": self._log,
-            "delete-group": self._delete_group,
-            "partition": self._partition,
-            "heal": self._heal,
-            "wait": lambda event: True,
-            "start": self._start,
-            "late": self._late,
-        }
-        self.to_process = {
-            "crash": self._crash,
-            "close": self._close,
-            "subscribe": self._subscribe,
-            "unsubscribe": self._unsubscribe,
-            "poll": self._poll,
-            "done": self._done,
-            "consume": self._consume,
-            "commit": self._commit,
-            "leap": self._leap,
-            "send": self._send,
-            "deliver": self._deliver,
-            "lose": self._lose,
-            "duplicate": self._duplicate,
-            "deliver-copy": self._deliver_copy,
-            "answer": self._answer,
-            "answer-again": self._answer_again,
-            "give-up": self._give_up,
-        }
+    events = EVENTS
 
     def apply(self, event: Json) -> bool:
         """Do one event; a story keeps the state of the groups before it."""

@@ -17,12 +17,11 @@ from harness.kinds.classic.simulated.parts import (
     REBALANCE_MS,
     SESSION_MS,
     Consumer,
-    Parts,
 )
 from harness.kinds.classic.simulated.process import Process
 from harness.replay import wire
 from harness.simulate.groups.parts import Violation, shown
-from harness.simulate.groups.story import ACTIVE, Settings, Story
+from harness.simulate.groups.story import ACTIVE
 from harness.targets.base import Json
 
 EVENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -57,36 +56,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
 class World(Network):
     """Groups to which events happen."""
 
-    def __init__(self, parts: Parts, settings: Settings, story: Story | None = None) -> None:
-        super().__init__(parts, settings, story)
-        self.does = {
-            "topic": self._topic,
-            "delete-topic": self._delete_topic,
-            "down": self._down,
-            "fail-over": self._fail_over,
-            "log": self._log,
-            "wait": lambda event: True,
-            "start": self._start,
-            "late": self._late,
-        }
-        self.to_process = {
-            "crash": self._crash,
-            "close": self._close,
-            "subscribe": self._subscribe,
-            "enforce": self._enforce,
-            "notice": self._notice,
-            "poll": self._poll,
-            "done": self._done,
-            "commit": self._commit,
-            "leap": self._leap,
-            "send": self._send,
-            "deliver": self._deliver,
-            "lose": self._lose,
-            "answer": self._answer,
-            "answer-again": self._answer_again,
-            "wrong-error": self._wrong_error,
-            "give-up": self._give_up,
-        }
+    events = EVENTS
 
     def end_if_over(self, process: Process) -> None:
         """End a process whose application has closed its member, when the member is done."""

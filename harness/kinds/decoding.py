@@ -121,10 +121,12 @@ class Expected(NamedTuple):
 class Decoding(ABC, Generic[S]):
     """A trace of one kind of group while it is decoded, with the timers after the steps so far.
 
-    `handlers` are the actions that call the target, `others` those that do not; without `api` a target has no
+    `calls` has the call of each action, from the states before and after it. `handlers` are the actions that
+    call the target, `others` those that do not; without `api` a target has no
     groups of the kind ("" for consumer groups, which every target has). `kind` is its name.
     """
 
+    calls: Mapping[str, Callable[[Any, Any], Call]]
     handlers: frozenset[str]
     others: frozenset[str]
     api: str
@@ -142,9 +144,9 @@ class Decoding(ABC, Generic[S]):
     def follow(self, before: S, after: S, now_ms: int) -> Described:
         """Follow the state after a step. ValueError, in words, if the states contradict each other."""
 
-    @abstractmethod
     def call(self, before: S, after: S) -> Call:
         """The call of a step. ValueError, in words, if the states contradict the call."""
+        return self.calls[after.step.action](before, after)
 
     @abstractmethod
     def expected(self, before: S, after: S, now_ms: int) -> Expected:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from harness.errors import ConformError
 from harness.replay import wire
@@ -12,25 +12,31 @@ from harness.replay.features import used
 from harness.targets.base import Answer, Json, Target, refusing
 
 
-class Call(Protocol):
+class Call(ABC):
     """One operation of a target, prepared."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def send(self, target: Target, end: int | None, observe: str | None = wire.GROUP) -> Answer:
         """Do the operation, and observe the group if the call has one; `end` is the number of records in the
         target's log before it, None if its log cannot be read."""
 
+    @abstractmethod
     def needs(self) -> frozenset[str]:
         """The API, the features of a request, or the operations, that the target must have."""
 
     def fired(self) -> Sequence[Json]:
         """The timers that the call makes run out."""
+        return ()
 
+    @abstractmethod
     def operation(self) -> Json:
         """The call as a line of the line protocol, for reports."""
 
 
 @dataclass(frozen=True, slots=True)
-class SendRequest:
+class SendRequest(Call):
     """A request, of the version that `wire.VERSIONS` gives."""
 
     api: str
@@ -47,10 +53,6 @@ class SendRequest:
         computes = {wire.PREPARE} if self.body.get("clientAssignors") else set()
         return frozenset({self.api, *computes, *used(self.body)})
 
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
     def operation(self) -> Json:
         """The operation `request`."""
         return {
@@ -63,7 +65,7 @@ class SendRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class FireTimer:
+class FireTimer(Call):
     """One timer runs out."""
 
     timer: str
@@ -87,7 +89,7 @@ class FireTimer:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeTopics:
+class ChangeTopics(Call):
     """A topic is created, changed or deleted."""
 
     upsert: tuple[Json, ...]
@@ -101,17 +103,13 @@ class ChangeTopics:
         """`topics`."""
         return frozenset({"topics"})
 
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
     def operation(self) -> Json:
         """The operation `topics`."""
         return {"op": "topics", "upsert": list(self.upsert), "delete": list(self.delete)}
 
 
 @dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(Call):
     """A new coordinator loads the log (P2), perhaps after a change of the topics.
 
     The old coordinator gets the change first, but its records about it are lost, so the new one must notice
@@ -130,17 +128,13 @@ class Restart:
         """`restart`, and for a lost change the number of kept records."""
         return frozenset({"restart"} if self.change is None else {"restart", "topics", "records"})
 
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
     def operation(self) -> Json:
         """The operation `restart`, with the change before it."""
         return {"op": "restart", "after": None if self.change is None else self.change.operation()}
 
 
 @dataclass(frozen=True, slots=True)
-class SetCoordinator:
+class SetCoordinator(Call):
     """The coordinator loads, has moved, is unavailable, or is active again (H5)."""
 
     state: str
@@ -153,17 +147,13 @@ class SetCoordinator:
         """`coordinator`."""
         return frozenset({"coordinator"})
 
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
-
     def operation(self) -> Json:
         """The operation `coordinator`."""
         return {"op": "coordinator", "state": self.state}
 
 
 @dataclass(frozen=True, slots=True)
-class DenyRights:
+class DenyRights(Call):
     """The operations that no client may do from now on (D5)."""
 
     denied: tuple[str, ...]
@@ -175,10 +165,6 @@ class DenyRights:
     def needs(self) -> frozenset[str]:
         """`rights`."""
         return frozenset({"rights"})
-
-    def fired(self) -> Sequence[Json]:
-        """None."""
-        return ()
 
     def operation(self) -> Json:
         """The operation `rights`."""

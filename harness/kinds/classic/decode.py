@@ -15,7 +15,6 @@ from harness.kinds.classic.steps import CLASSIC_HANDLERS, CLASSIC_OTHERS
 from harness.kinds.classic.wire import DELAY
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.replay import wire
-from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.targets.base import Json
 
@@ -54,7 +53,8 @@ def classic_decoder(inputs: Contents) -> KindDecoder[ClassicState]:
 class ClassicDecoding(Decoding[ClassicState]):
     """A trace of a classic group."""
 
-    handlers = frozenset(CLASSIC_HANDLERS)
+    calls = CLASSIC_HANDLERS
+    handlers = frozenset(calls)
     others = CLASSIC_OTHERS
     api = "JoinGroup"
     kind = CLASSIC.name
@@ -81,10 +81,6 @@ class ClassicDecoding(Decoding[ClassicState]):
         if key not in self._descriptions:
             self._descriptions[key] = expect.description(state.group, self._delay_ms)
         return ClassicLoad(state, timers, now_ms, self._descriptions[key])
-
-    def call(self, before: ClassicState, after: ClassicState) -> Call:
-        """By its action's handler."""
-        return CLASSIC_HANDLERS[after.step.action](before, after)
 
     def expected(self, before: ClassicState, after: ClassicState, now_ms: int) -> Expected:
         """The response and the events that the trace's step names."""

@@ -17,7 +17,6 @@ from harness.kinds.consumer.state import Member
 from harness.kinds.decoding import Decoding, Expected, KindDecoder, KindLoad
 from harness.kinds.rows import record_of
 from harness.replay import wire
-from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.targets.base import Json
 
@@ -71,7 +70,8 @@ def connect_decoder(inputs: Contents) -> KindDecoder[ConnectState]:
 class ConnectDecoding(Decoding[ConnectState]):
     """A trace of a Connect group."""
 
-    handlers = frozenset(CONNECT_HANDLERS)
+    calls = CONNECT_HANDLERS
+    handlers = frozenset(calls)
     others = CONNECT_OTHERS
     api = connect.HEARTBEAT
     kind = KIND.name
@@ -97,10 +97,6 @@ class ConnectDecoding(Decoding[ConnectState]):
         if state.key not in self._descriptions:
             self._descriptions[state.key] = expect.description(state)
         return ConnectLoad(state, timers, now_ms, self._descriptions[state.key])
-
-    def call(self, before: ConnectState, after: ConnectState) -> Call:
-        """By its action's handler."""
-        return CONNECT_HANDLERS[after.step.action](before, after)
 
     def expected(self, before: ConnectState, after: ConnectState, now_ms: int) -> Expected:
         """The response and the events that the step and its call name."""

@@ -21,7 +21,6 @@ from harness.kinds.features.log import check_log
 from harness.kinds.fields import Partition
 from harness.kinds.rows import record_of
 from harness.replay import wire
-from harness.replay.calls import Call
 from harness.replay.contents import Contents
 from harness.replay.dialects import forms_in
 from harness.replay.members import MemberStep
@@ -108,7 +107,8 @@ def consumer_decoder(inputs: Contents) -> KindDecoder[SpecState]:
 class ConsumerDecoding(Decoding[SpecState]):
     """A trace of a consumer group."""
 
-    handlers = frozenset(HANDLERS)
+    calls = HANDLERS
+    handlers = frozenset(calls)
     others = OTHER_ACTIONS
     api = ""
     kind = CONSUMER.name
@@ -152,10 +152,6 @@ class ConsumerDecoding(Decoding[SpecState]):
         if described is None:
             described = self._descriptions[state.key[0]] = expect.description(state.group)
         return ConsumerLoad(state, timers, now_ms, described, self._forms)
-
-    def call(self, before: SpecState, after: SpecState) -> Call:
-        """By its action's handler."""
-        return HANDLERS[after.step.action](before, after)
 
     def expected(self, before: SpecState, after: SpecState, now_ms: int) -> Expected:
         """The values of its step."""

@@ -202,11 +202,10 @@ class SessionLoad(KindLoad[PlainState[G, P]]):
 
 
 class SessionDecoding(Decoding[PlainState[G, P]]):
-    """A trace of such a kind. `load` makes whole states, `calls` has the handler of each action."""
+    """A trace of such a kind. `load` makes whole states."""
 
     others = frozenset[str]()
     load: ClassVar[type[SessionLoad[Any, Any]]]
-    calls: ClassVar[Mapping[str, Callable[[Any, Any], Call]]]
 
     def __init__(self) -> None:
         self._ends_ms: dict[str, int] = {}
@@ -242,10 +241,6 @@ class SessionDecoding(Decoding[PlainState[G, P]]):
             if name in self._ends_ms  # in a wrong trace a member appears that no step has let in
         ]
         return self.load(state, timers, now_ms, self.described(state.group))
-
-    def call(self, before: PlainState[G, P], after: PlainState[G, P]) -> Call:
-        """By its action's handler."""
-        return self.calls[after.step.action](before, after)
 
     def expected(self, before: PlainState[G, P], after: PlainState[G, P], now_ms: int) -> Expected:
         """The response and the records."""

@@ -24,6 +24,7 @@ from harness.itf import Trace
 from harness.kinds.literals import tla_value
 from harness.manifest import read_manifest
 from harness.shrink.parts import explored, own
+from harness.tla_templates import tla_templates
 from harness.transitions import behaviour
 from harness.values import State
 
@@ -140,6 +141,4 @@ def _epoch_of(step: Any) -> str:
 
 @cache
 def _template() -> jinja2.Template:
-    loader = jinja2.PackageLoader("harness.shrink", ".")
-    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined)
-    return environment.get_template("again.tla.j2")
+    return tla_templates("harness.shrink", {}).get_template("again.tla.j2")

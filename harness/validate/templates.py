@@ -15,6 +15,7 @@ from harness.kinds.literals import tla_partitions, tla_text
 from harness.kinds.rows import record_of
 from harness.replay.dialects import mix, operator_of
 from harness.replay.wire import topic_name
+from harness.tla_templates import tla_templates
 
 MODULE: Final = "RecordedRuns"
 
@@ -44,9 +45,6 @@ def write(folder: Path, over: str, templates: str, values: Mapping[str, Any]) ->
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness", "."), undefined=jinja2.StrictUndefined
-    )
     forms: dict[str, Callable[[Any], str]] = {
         "number": str,
         "truth": lambda value: "TRUE" if value else "FALSE",
@@ -57,8 +55,7 @@ def _templates() -> jinja2.Environment:
         "assignment": _option,
         "maybe": lambda shown: _option(shown[0]),
     }
-    environment.filters |= forms
-    environment.filters |= {
+    others: dict[str, Callable[..., Any]] = {
         "form": lambda value, name: forms[name](value),
         "topic_name": topic_name,
         "several": _several,
@@ -67,7 +64,7 @@ def _templates() -> jinja2.Environment:
         "protocol_of": protocol_of,
         "numbers": lambda numbers: f"{{{', '.join(map(str, sorted(numbers)))}}}",
     }
-    return environment
+    return tla_templates("harness", {**forms, **others})
 
 
 def _literal(value: Any) -> str:

@@ -15,6 +15,7 @@ from harness.kinds.consumer.scenario.model import Printed, Scenario
 from harness.kinds.fields import Partition
 from harness.kinds.literals import tla_partitions, tla_text
 from harness.replay.wire import topic_name
+from harness.tla_templates import tla_templates
 
 MODULE: Final = "GoldenScenarios"
 
@@ -113,9 +114,6 @@ def render(scenarios: Sequence[Scenario], folder: Path, invariant: str = "AsPrin
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.kinds.consumer.scenario", "."), undefined=jinja2.StrictUndefined
-    )
     filters: dict[str, Callable[..., str]] = {
         "text": tla_text,
         "texts": lambda texts: f"{{{', '.join(tla_text(text) for text in sorted(texts))}}}",
@@ -123,5 +121,4 @@ def _templates() -> jinja2.Environment:
         "partitions": tla_partitions,
         "topic_name": topic_name,
     }
-    environment.filters |= filters
-    return environment
+    return tla_templates("harness.kinds.consumer.scenario", filters)

@@ -15,6 +15,7 @@ from harness.kinds.consumer.shortening.kept import Kept, first_group
 from harness.kinds.literals import tla_value
 from harness.replay.dialects import FORMS
 from harness.replay.wire import topic_name
+from harness.tla_templates import tla_templates
 from harness.values import as_function
 
 MODULE: Final = "PartsOfATrace"
@@ -68,9 +69,4 @@ def _epochs(trace: Trace) -> Iterator[int]:
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("harness.kinds.consumer.shortening", "."),
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["value"] = tla_value
-    return environment
+    return tla_templates("harness.kinds.consumer.shortening", {"value": tla_value})

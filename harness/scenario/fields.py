@@ -6,7 +6,7 @@ Values are taken as written, without YAML's guesses: a topic called `no` is call
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import yaml
@@ -170,3 +170,15 @@ def _composed(source: str) -> yaml.Node | None:
         except yaml.YAMLError:
             pass
     return yaml.compose(source, yaml.SafeLoader)
+
+
+def verb_of(step: Field, verbs: Collection[str], notes: Collection[str]) -> str:
+    """The verb of a step, which may have notes beside it. ConformError for a step without one, or with
+    several."""
+    fields = step.mapping()
+    named = [name for name in fields if name not in notes]
+    if len(named) == 1 and named[0] in verbs:
+        return named[0]
+    wrong = next((fields[name] for name in named if name not in verbs), step)
+    known = f"{wrong.name!r} is none" if wrong is not step else f"this has {named or 'none'}"
+    raise wrong.wrong(f"a step does exactly one of {', '.join(verbs)}; {known}")

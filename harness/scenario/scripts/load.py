@@ -8,7 +8,7 @@ from typing import Any, Final
 import yaml
 
 from harness.kinds.scenarios import LANGUAGES
-from harness.scenario.fields import Field
+from harness.scenario.fields import Field, verb_of
 from harness.scenario.scripts.model import Erratum, Expected, Language, Script, Step, Universe
 
 _NAMED: Final = ("member", "worker")
@@ -49,17 +49,13 @@ def load_script(whole: Field) -> Script:
 
 def _step(step: Field, kind: Language) -> Step:
     fields = step.mapping()
-    verbs = [name for name in fields if name not in ("says", "expect")]
-    if len(verbs) != 1 or verbs[0] not in kind.verbs:
-        wrong = next((fields[verb] for verb in verbs if verb not in kind.verbs), step)
-        known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
-        raise wrong.wrong(f"a step does exactly one of {', '.join(kind.verbs)}; {known}")
-    does, expect = fields[verbs[0]], fields.get("expect")
+    verb = verb_of(step, kind.verbs, ("says", "expect"))
+    does, expect = fields[verb], fields.get("expect")
     if "says" in fields:
         fields["says"].prose()
     return Step(
-        action=kind.verbs[verbs[0]](does),
-        words=f"{verbs[0]}: {_written(does)}".removesuffix(": "),
+        action=kind.verbs[verb](does),
+        words=f"{verb}: {_written(does)}".removesuffix(": "),
         expect=None if expect is None else Expected(_facts(expect), expect.first_line, expect.last_line),
         first_line=step.first_line,
         last_line=step.last_line,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import networkx as nx
 from frozendict import frozendict
 
 from harness.engines.base import Limits
 from harness.engines.tlc import run_tlc
 from harness.errors import ConformError
 from harness.itf import Trace
+from harness.scenario.chains import chains
 from harness.scenario.scripts.model import PlayedScript, Script, Universe
 from harness.stategraph import read_graph
 from harness.values import State, Value, function
@@ -42,9 +42,9 @@ def play_scripts(
         options = ["-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot", str(dump)]
         brief, log = replace(limits, brief=True), log or folder / "tlc.log"
         run_tlc(module, config, options, log=log, limits=brief, libraries=[spec])
-        chains = {chain[0]["scenario"]: chain for chain in _chains(read_graph(dump))}
+        behaviours = chains(read_graph(dump))
     together = universe(scripts)
-    return [_played(script, chains[number], together) for number, script in enumerate(scripts, start=1)]
+    return [_played(script, behaviours[number], together) for number, script in enumerate(scripts, start=1)]
 
 
 def universe(scripts: Sequence[Script]) -> Universe:
@@ -81,18 +81,6 @@ def rendered(scripts: Sequence[Script]) -> str:
             "",
         ]
     )
-
-
-def _chains(graph: nx.MultiDiGraph) -> Iterator[list[Any]]:
-    """The states from each initial one on."""
-    for start in graph.graph["initial"]:
-        chain, node = [graph.nodes[start]["state"]], start
-        while following := set(graph.successors(node)):
-            if len(following) > 1:
-                raise ConformError("A step of a scenario has several outcomes.")
-            node = following.pop()
-            chain.append(graph.nodes[node]["state"])
-        yield chain
 
 
 def _played(script: Script, chain: Sequence[State], together: Universe) -> PlayedScript:

@@ -19,7 +19,7 @@ from harness.kinds.consumer.scenario.model import (
 from harness.kinds.consumer.state import Group, Member, Request, Response
 from harness.kinds.fields import Partition
 from harness.replay import wire
-from harness.scenario.fields import Field, read_fields
+from harness.scenario.fields import Field, read_fields, verb_of
 from harness.scenario.partitions import parse_partition
 
 _STEP_FIELDS: Final = ("says", "target", *SECTIONS)
@@ -85,12 +85,7 @@ def load_scenario(path: Path, text: str | None = None) -> Scenario:
 
 def _step(step: Field) -> ScriptStep:
     fields = step.mapping()
-    verbs = [name for name in fields if name not in _STEP_FIELDS]
-    if len(verbs) != 1 or verbs[0] not in VERBS:
-        wrong = next((fields[verb] for verb in verbs if verb not in VERBS), step)
-        known = f"{wrong.name!r} is none" if wrong is not step else f"this has {verbs or 'none'}"
-        raise wrong.wrong(f"a step does exactly one of {', '.join(VERBS)}; {known}")
-    verb = verbs[0]
+    verb = verb_of(step, VERBS, _STEP_FIELDS)
     make = _event if verb in EVENTS else _request
     sections: dict[str, Section] = {name: _section(fields[name]) for name in SECTIONS if name in fields}
     for name, section in sections.items():

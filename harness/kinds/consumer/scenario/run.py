@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 from frozendict import frozendict
 
 from harness.engines import tlc_output
@@ -21,6 +20,7 @@ from harness.kinds.consumer.scenario.model import Erratum, Scenario
 from harness.kinds.consumer.scenario.render import Universe, render, universe
 from harness.kinds.consumer.scenario.transcript import Mismatch, Transcript, mismatches, transcript
 from harness.kinds.consumer.state import StateReader
+from harness.scenario.chains import chains
 from harness.stategraph import read_graph
 from harness.values import State, Value, function
 
@@ -99,30 +99,17 @@ def play(
     for _, report in tlc_output.counterexamples(ended.lines):
         last: Mapping[str, Any] = report.states[-1]
         wrong.setdefault(last["scenario"], set()).add(last["at"])
-    chains = {chain[0]["scenario"]: chain for chain in _chains(graph)}
-    return list(_judged(scenarios, chains, wrong))
-
-
-def _chains(graph: nx.MultiDiGraph) -> Iterator[list[Any]]:
-    """The states from each initial one on."""
-    for start in graph.graph["initial"]:
-        chain, node = [graph.nodes[start]["state"]], start
-        while following := set(graph.successors(node)):
-            if len(following) > 1:
-                raise ConformError("A step of a scenario has several outcomes: say its target.")
-            node = following.pop()
-            chain.append(graph.nodes[node]["state"])
-        yield chain
+    return list(_judged(scenarios, chains(graph), wrong))
 
 
 def _judged(
-    scenarios: Sequence[Scenario], chains: Mapping[int, list[Any]], wrong: Mapping[int, set[int]]
+    scenarios: Sequence[Scenario], behaviours: Mapping[int, list[Any]], wrong: Mapping[int, set[int]]
 ) -> Iterator[Played]:
     number = 0
     for scenario in scenarios:
         number += 1
-        trace = own_trace(scenario, chains[number])
-        transcripts = list(_transcripts(trace, chains[number]))
+        trace = own_trace(scenario, behaviours[number])
+        transcripts = list(_transcripts(trace, behaviours[number]))
         different = list(mismatches(scenario, transcripts))
         if {mismatch.step for mismatch in different} != wrong.get(number, set()):
             raise ConformError(

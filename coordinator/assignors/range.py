@@ -64,7 +64,7 @@ class _CoPartitioned:
             Counter(
                 self.range_of(partition)
                 for topic, partition in spec.members[member_id].assigned
-                if topic in topics and partition < self.partitions
+                if topic in topics and 0 <= partition < self.partitions
             )
             for member_id in self.subscribers
         ]

@@ -89,7 +89,7 @@ def ids_of(env: Env, named: frozenset[tuple[str, int]]) -> Partitions:
     return frozenset(
         (env.topics[name].id, index)
         for name, index in named
-        if name in env.topics and index < env.topics[name].partitions
+        if name in env.topics and 0 <= index < env.topics[name].partitions
     )
 
 

@@ -42,7 +42,7 @@ def specs(
 
     Members subscribe to any of the topics and perhaps to one that does not exist; all to the same if `equal`.
     The current assignment is a legal one, or gives each partition to at most one member and is out of date:
-    to members that do not subscribe to it, of topics and partitions that do not exist.
+    to members that do not subscribe to it, of topics and partitions that do not exist, also below 0.
     """
     member_ids = MEMBERS[: draw(st.integers(1, members))]
     names = TOPICS[: draw(st.integers(1, topics))]
@@ -55,7 +55,7 @@ def specs(
     owners = {
         (name, index): ["", *member_ids]
         for name in [*names, "gone"]
-        for index in range(counts.get(name, 0) + 1)
+        for index in range(-1, counts.get(name, 0) + 1)
     }
     if draw(st.booleans()):
         owners = subscribers(fresh)

@@ -149,7 +149,7 @@ def heartbeat(rng: Random, known: Known, group: str) -> Json:
 def subscription(rng: Random, generation: int, owned: frozenset[tuple[str, int]]) -> str:
     """The embedded consumer protocol's subscription."""
     if rng.random() < 0.5:
-        owned = frozenset((rng.choice(TOPICS), rng.randrange(4)) for _ in range(rng.choice((0, 0, 2))))
+        owned = frozenset((rng.choice(TOPICS), rng.randrange(-1, 4)) for _ in range(rng.choice((0, 0, 2))))
     generation = min(generation, 2**31 - 1)
     said = Subscription(
         frozenset(rng.sample(TOPICS, rng.randrange(1, 3))),
@@ -163,7 +163,7 @@ def subscription(rng: Random, generation: int, owned: frozenset[tuple[str, int]]
 
 def assignment(rng: Random) -> str:
     """The embedded consumer protocol's assignment."""
-    given = frozenset((rng.choice(TOPICS), rng.randrange(4)) for _ in range(rng.randrange(4)))
+    given = frozenset((rng.choice(TOPICS), rng.randrange(-1, 4)) for _ in range(rng.randrange(4)))
     return b64encode(write_assignment(Assignment(given, rng.choice((None, b"x"))))).decode()
 
 

@@ -3,6 +3,7 @@
 no exception leaves the line protocol, and every answer is JSON
 every operation ends: only so many timers run out in it
 what is refused has changed nothing
+every record that is written can be read, and is the same then
 a coordinator that finds the log has the state that the records hold; one that is given the volatile state
 besides has all of it; and both are the same once the second has restarted
 """
@@ -18,10 +19,11 @@ from typing import Any, Final
 
 from fuzz_draw import Draw, Json
 
-from coordinator import Coordinator, Dialect, SimulatedClock
+from coordinator import BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.core.dialect import DIALECTS
 from coordinator.core.timers import Due
 from coordinator.core.topics import topics_change
+from coordinator.record_kinds import from_wire, to_wire
 from coordinator.stdio import LineProtocol
 
 MOST_TIMERS: Final = 2_000
@@ -94,6 +96,8 @@ class Run:
         self.coordinator = Bounded(dialect=dialect, clock=SimulatedClock(), storage=self.storage)
         self._protocol = LineProtocol(self.coordinator)
         self._tally = Counter() if tally is None else tally
+        self._read = 0
+        """The number of records that were read back."""
 
     def do(self, operation: Json | str, look: bool = True) -> Json:
         """The answer. With `look` the whole state is compared where the operation is refused."""
@@ -118,8 +122,20 @@ class Run:
         ):
             found = _differences(before[0], after[0]) if after[0] != before[0] else "the storage"
             raise Failure("changed", f"refused, and changed: {found}: {answer}")
+        self._read_records()
         self._count(name, operation, answer)
         return answer
+
+    def _read_records(self) -> None:
+        """P2: read each new record as a coordinator does that finds it in its log."""
+        end = self.coordinator.end
+        for record in self.coordinator.records(min(self._read, end)):
+            try:
+                again = to_wire(from_wire(json.loads(json.dumps(record))), record["offset"])
+            except BadInput as error:
+                raise Failure("record", f"{error}: {record}") from error
+            _same("record", record, again)
+        self._read = end
 
     def _count(self, name: object, operation: Json | str, answer: Json) -> None:
         body = answer.get("body")

@@ -209,7 +209,9 @@ class LineProtocol:
 def _request_of(operation: Json) -> dict[str, Any]:
     where = "the operation 'request'"
     if type(operation.get("id", 0)) not in (int, str):
-        raise BadInput(f"'id' of {where} must be a whole number or a string, not {operation['id']!r}")
+        raise BadInput(
+            f"'id' of {where} must be a whole number or a string, not {fields.shown(operation['id'])}"
+        )
     return {
         "api": fields.text(operation, "api", where),
         "version": fields.integer(operation, "version", where),

@@ -32,7 +32,10 @@ def _typed(source: Mapping[str, object], name: str, kind: type, called: str, whe
 
 def shown(value: object) -> str:
     """A value for a message; a long one is cut."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deeply"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 

@@ -368,6 +368,36 @@ def test_line_that_is_not_json(line: str | bytes) -> None:
     assert answer["error"].startswith("the line is not JSON: ")
 
 
+BODY: Json = {"groupId": "g", "memberEpoch": 0}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "deep",
+        {"op": "deep"},
+        {"op": "request", "id": "deep", "api": API, "version": 0, "body": BODY},
+        {"op": "request", "id": 1, "api": API, "version": 0, "body": {**BODY, "groupId": "deep"}},
+        {"op": "request", "id": 1, "api": API, "version": 0, "body": BODY, "client": {"id": "deep"}},
+        {"op": "request", "id": 1, "api": "OffsetCommit", "version": 9, "body": {**BODY, "topics": "deep"}},
+        {"op": "ids", "next": "deep"},
+        {"op": "assign", "group": "g", "target": {"m1": "deep"}},
+        {"op": "topics", "upsert": [{**FOO, "id": "deep"}]},
+        {"op": "load", "records": ["deep"]},
+        {"op": "load", "records": [], "volatile": {"groups": {"g": "deep"}}},
+    ],
+    ids=str,
+)
+def test_lists_that_are_nested_as_deeply_as_python_reads_are_refused(operation: object) -> None:
+    """The message of such a refusal shows the value, which takes more levels than to read it."""
+    session, text = Session(), json.dumps(operation)
+    most = sys.getrecursionlimit()
+    for depth in range(most - 200, most + 1):
+        line = text.replace('"deep"', "[" * depth + "]" * depth)
+        answer = json.loads(session.protocol.handle(line))
+        assert (answer["ok"], type(answer["error"]), len(answer["error"]) < 300) == (False, str, True)
+
+
 def test_pending_request_is_checked_at_once_and_needs_an_id(joined: Session) -> None:
     joined.ok("commit", mode="manual")
     assert "needs an 'id'" in joined.refused(join("m2"))

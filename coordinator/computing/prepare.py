@@ -64,29 +64,20 @@ def base_of(group: Group) -> Base:
     """BaseOf: the group at this moment. Members and their partitions are sorted, topics by name."""
     metadata = {member_id: member.metadata for member_id, member in sorted(group.members.items())}
     name = selected(metadata)
-    topics = topics_to_wire(group.metadata)
-    return from_body(
-        {
+    members = [_member(group, member_id, metadata[member_id], name) for member_id in metadata]
+    return Base(
+        epoch=group.epoch,
+        subscribed={member["memberId"]: frozenset(member["subscribedTopicIds"]) for member in members},
+        partitions={image.id: image.partitions for image in group.metadata.values()},
+        body={
             "throttleTimeMs": 0,
             "errorCode": 0,
             "errorMessage": None,
             "groupEpoch": group.epoch,
             "assignorName": name,
-            "members": [_member(group, member_id, metadata[member_id], name) for member_id in metadata],
-            "topics": topics,
-        }
-    )
-
-
-def from_body(body: Json) -> Base:
-    """The part of the prepared answer against which its assignment is checked."""
-    return Base(
-        epoch=body["groupEpoch"],
-        subscribed={
-            member["memberId"]: frozenset(member["subscribedTopicIds"]) for member in body["members"]
+            "members": members,
+            "topics": topics_to_wire(group.metadata),
         },
-        partitions={topic["topicId"]: topic["numPartitions"] for topic in body["topics"]},
-        body=body,
     )
 
 

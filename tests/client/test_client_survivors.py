@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -71,8 +72,7 @@ def test_p2_only_who_is_chosen_must_be_given() -> None:
         ({"deadlineMs": "1"}, "'deadlineMs' of the computation of 'g'"),
         ({"tried": "m1"}, "'tried' of the computation of 'g'"),
         ({"prepared": 1}, "'prepared' of the computation of 'g'"),
-        ({"prepared": {}}, "'prepared' of the computation of 'g' must be an answer of PrepareAssignment"),
-        ({"prepared": {"groupEpoch": 4, "members": 1}}, "must be an answer of PrepareAssignment"),
+        ({"prepared": {}}, "'prepared' of the computation of 'g' needs the field 'groupEpoch'"),
     ],
 )
 def test_p2_invalid_computations(change: dict[str, Any], sentence: str) -> None:
@@ -80,6 +80,64 @@ def test_p2_invalid_computations(change: dict[str, Any], sentence: str) -> None:
     was = g.coordinator.volatile()["groups"]["g"]["computation"]
     with pytest.raises(BadInput, match=sentence):
         loaded(g.coordinator, {**was, **change})
+
+
+ODD: Any = ...
+"""Stands for a field that is left out."""
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "sentence"),
+    [
+        (("groupEpoch",), ODD, "needs the field 'groupEpoch'"),
+        (("groupEpoch",), "x", "'groupEpoch' of .* must be a whole number, not 'x'"),
+        (("groupEpoch",), None, "'groupEpoch' of .* must be a whole number, not None"),
+        (("groupEpoch",), -1, "'groupEpoch' of .* must be at least 0"),
+        (("errorCode",), "x", "'errorCode' of .* must be a whole number"),
+        (("throttleTimeMs",), "x", "'throttleTimeMs' of .* must be a whole number"),
+        (("errorMessage",), 1, "'errorMessage' of .* must be a string"),
+        (("assignorName",), 1, "'assignorName' of .* must be a string"),
+        (("more",), [], "has no field 'more'"),
+        (("members",), 1, "'members' of .* must be a list"),
+        (("members", 0), ["a"], "a member in 'prepared' of the computation of 'g' must be an object"),
+        (("members", 0, "more"), [], "a member in .* has no field 'more'"),
+        (("members", 0, "memberId"), ["a"], "'memberId' of a member in .* must be a string"),
+        (("members", 0, "memberEpoch"), "1", "'memberEpoch' of a member in .* must be a whole number"),
+        (("members", 0, "instanceId"), 1, "'instanceId' of a member in .* must be a string"),
+        (("members", 0, "rackId"), 1, "'rackId' of a member in .* must be a string"),
+        (("members", 0, "subscribedTopicIds"), ODD, "needs the field 'subscribedTopicIds'"),
+        (("members", 0, "subscribedTopicIds"), ["foo"], "the topic id of a member in .* must be a UUID"),
+        (("members", 0, "topicPartitions"), [1], "topicPartitions of a member in .* must hold objects"),
+        (("members", 0, "assignor"), 1, "'assignor' of a member in .* must be an object"),
+        (("members", 0, "assignor", "more"), 1, "the assignor of a member in .* has no field 'more'"),
+        (("members", 0, "assignor", "reason"), "x", "'reason' of the assignor of .* must be a whole number"),
+        (("members", 0, "assignor", "metadataVersion"), ODD, "needs the field 'metadataVersion'"),
+        (("members", 0, "assignor", "metadataBytes"), None, "'metadataBytes' of the assignor of"),
+        (("topics",), ODD, "needs the field 'topics'"),
+        (("topics", 0), 1, "a topic in 'prepared' of the computation of 'g' must be an object"),
+        (("topics", 0, "more"), 1, "a topic in .* has no field 'more'"),
+        (("topics", 0, "topicId"), "foo", "the topic id of a topic in .* must be a UUID"),
+        (("topics", 0, "topicName"), 1, "'topicName' of a topic in .* must be a string"),
+        (("topics", 0, "numPartitions"), "x", "'numPartitions' of a topic in .* must be a whole number"),
+        (("topics", 0, "numPartitions"), -1, "'numPartitions' of a topic in .* must be at least 0"),
+    ],
+)
+def test_p2_an_answer_that_nobody_can_have_got_is_not_loaded(
+    path: tuple[str | int, ...], to: Any, sentence: str
+) -> None:
+    """A6: each field has its type, so that the answer can be given again and an assignment be checked."""
+    g = second_of_three()
+    was = deepcopy(g.coordinator.volatile()["groups"]["g"]["computation"])
+    assert was["prepared"]["members"] and was["prepared"]["topics"]
+    place = was["prepared"]
+    for name in path[:-1]:
+        place = place[name]
+    if to is ODD:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    with pytest.raises(BadInput, match=sentence):
+        loaded(g.coordinator, was)
 
 
 def test_a5_a_member_that_timed_out_and_joins_again_is_new() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast, get_args
 
 from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, State
+from coordinator.classic.records import leader_among
 from coordinator.classic.timers import Deadlines, armed
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
@@ -75,7 +76,7 @@ def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[C
         fields.integer(given, "generation", where),
         fields.text(given, "protocolType", where),
         fields.optional_text(given, "protocol", where),
-        fields.optional_text(given, "leader", where),
+        leader_among(dict(members), fields.optional_text(given, "leader", where), where),
         fields.optional_integer(given, "delayRemainingMs", where),
         fields.boolean(given, "newMember", where),
         dict(members),
@@ -83,7 +84,7 @@ def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[C
     )
     if group.state in ("CompletingRebalance", "Stable"):
         for member_id, member in members:
-            if group.protocol not in member.names():
+            if (group.protocol or "") not in member.names():
                 raise BadInput(f"{where} has the protocol {group.protocol!r}, which {member_id!r} lacks")
     deadlines: Deadlines = {}
     for entry in fields.items(given, "timers", where):

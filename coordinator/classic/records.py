@@ -9,7 +9,7 @@ tombstone's value is null.
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from coordinator.classic.embedded import read_subscription
@@ -79,7 +79,8 @@ def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
     """ClassicAfterFailOver (C2, P2): the group that a record restores. Requests that waited are lost.
 
     A generation without any assignment is one that the leader has not synchronised yet, unless the group has
-    just been converted back: then all members must rejoin, as before (M1).
+    just been converted back: then all members must rejoin, as before (M1). Where no leader is named the first
+    member leads. BadInput where the leader is no member.
     """
     state = _state(value)
     members = {
@@ -101,9 +102,16 @@ def loaded(group_id: str, value: GroupMetadata) -> ClassicGroup:
         value.generation,
         value.protocol_type,
         value.protocol,
-        value.leader,
+        leader_among(members, value.leader, f"the classic group {group_id!r}"),
         members=members,
     )
+
+
+def leader_among(members: Collection[str], leader: str | None, where: str) -> str | None:
+    """The leader, by default the first member: a group with members has one. BadInput for another."""
+    if leader is not None and leader not in members:
+        raise BadInput(f"the leader of {where} is {leader!r}, which is no member")
+    return min(members, default=None) if leader is None else leader
 
 
 def _state(value: GroupMetadata) -> State:

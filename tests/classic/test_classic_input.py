@@ -268,15 +268,46 @@ def test_p1_invalid_records(path: tuple[str | int, ...], to: object, sentence: s
 
 
 def test_p1_a_record_without_protocol_and_leader() -> None:
-    """A group that is empty, or that another coordinator wrote in this way; no value at all is a
-    tombstone."""
+    """A group that is empty, or that another coordinator wrote in this way, where the first member leads, as
+    in Kafka; no value at all is a tombstone."""
     driver = ClassicDriver()
     driver.coordinator.load([RECORD], [], {})
     group = driver.group
-    assert (group["state"], group["protocol"], group["leader"]) == ("CompletingRebalance", None, None)
+    assert (group["state"], group["protocol"], group["leader"]) == ("CompletingRebalance", None, "m")
     assert driver.coordinator.records() == [RECORD]
+    again = Coordinator()
+    again.load([RECORD], [], driver.coordinator.volatile())
+    assert again.describe("g") == group
     driver.coordinator.load([RECORD, put(RECORD, ("value",), None)], [], {})
     assert "g" not in driver.coordinator.others
+
+
+@pytest.mark.parametrize("members", [[], [MEMBER]], ids=["empty", "one member"])
+def test_p1_a_leader_that_is_no_member_is_refused(members: list[Json]) -> None:
+    """Nobody could choose the protocol when a static member returns, nor send the assignment."""
+    record = put(put(RECORD, ("value", "leader"), "x"), ("value", "members"), members)
+    with pytest.raises(BadInput, match="the leader of the classic group 'g' is 'x', which is no member"):
+        Coordinator().load([record], [], {})
+    driver = static_pair()
+    given = deepcopy(driver.coordinator.volatile())
+    given["classic"]["g"]["leader"] = "x"
+    with pytest.raises(BadInput, match="the leader of volatile classic group 'g' is 'x', which is no member"):
+        Coordinator().load(driver.coordinator.records(), [], given)
+
+
+def test_p1_the_first_member_leads_where_the_record_names_no_leader() -> None:
+    """S1: the answer to a static member that returns names the leader, which is told to assign nothing."""
+    members = [
+        {**MEMBER, "memberId": name, "groupInstanceId": f"i-{name}", "assignment": encoded("one")}
+        for name in ("b", "a")
+    ]
+    record = put(put(RECORD, ("value", "members"), members), ("value", "protocol"), "range")
+    for instance, leads in (("i-a", True), ("i-b", False)):
+        driver = ClassicDriver()
+        driver.coordinator.load([record], [], {})
+        answer = driver.join("c", instance=instance, metadata="")
+        assert answer is not None and answer["errorCode"] == 0
+        assert (answer["leader"] == answer["memberId"], answer["skipAssignment"]) == (leads, leads)
 
 
 def consumer_record(metadata: object) -> list[Json]:

@@ -100,7 +100,7 @@ def _read_member(entry: object, where: str) -> tuple[str, ClassicMember]:
     source = fields.as_object(entry, f"a member of {where}")
     protocols = [fields.as_object(one, where) for one in fields.items(source, "protocols", where)]
     return fields.text(source, "memberId", where), ClassicMember(
-        fields.optional_text(source, "instanceId", where),
+        fields.optional_text(source, "instanceId", where) or None,
         fields.text(source, "clientId", where),
         fields.text(source, "clientHost", where),
         fields.integer(source, "sessionTimeoutMs", where),

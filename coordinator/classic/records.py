@@ -196,7 +196,7 @@ def _member_from_wire(entry: object, where: str) -> SavedMember:
     member = fields.as_object(entry, f"a member of {where}")
     return SavedMember(
         fields.text(member, "memberId", where),
-        fields.optional_text(member, "groupInstanceId", where),
+        fields.optional_text(member, "groupInstanceId", where) or None,
         fields.text(member, "clientId", where),
         fields.text(member, "clientHost", where),
         fields.integer(member, "rebalanceTimeout", where),

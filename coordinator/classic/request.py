@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from coordinator.consumer.request import client_of
+from coordinator.consumer.validation import is_too_long
 from coordinator.core import fields
 from coordinator.core.config import Config
 from coordinator.core.errors import BadInput, ErrorCode
@@ -139,11 +140,31 @@ def _named_bytes(entry: object, name: str, content: str, api: str) -> tuple[str,
 
 
 def invalid(request: ClassicRequest, config: Config) -> ErrorCode:
-    """The error of a request that no group would accept: no group id, or a session time-out out of range."""
-    if not request.group_id:
+    """The error of a request that no group would accept: a group id that no group can have, and of a
+    JoinGroup a session time-out out of range, or texts that no member can have.
+
+    Other requests only compare their texts with those of members, and so find no member.
+    """
+    if not request.group_id or is_too_long(request.group_id):
         return ErrorCode.INVALID_GROUP_ID
     if isinstance(request, JoinRequest):
         least_ms, most_ms = config.classic_session_min_ms, config.classic_session_max_ms
         if not least_ms <= request.session_timeout_ms <= most_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
+        if _has_odd_texts(request):
+            return ErrorCode.INVALID_REQUEST
     return ErrorCode.NONE
+
+
+def _has_odd_texts(request: JoinRequest) -> bool:
+    """Tell if the instance id or a protocol's name is empty, or a text is too long for Kafka's strings (H3).
+
+    The leader gets the instance ids of all members, perhaps in an older version, whose strings are shorter.
+    An empty instance id is none in a consumer group's record, and an empty name no assignor's (M4).
+    """
+    names = [name for name, _ in request.protocols]
+    if request.instance_id == "" or "" in names:
+        return True
+    return any(
+        map(is_too_long, (request.member_id, request.instance_id or "", request.protocol_type, *names))
+    )

@@ -149,6 +149,54 @@ def test_c1_a_session_timeout_lies_between_two_limits(session_ms: int, error: in
     assert answer["errorCode"] == error
 
 
+LONGEST, TOO_LONG = "\u00e9" * 16_383 + "x", "\u00e9" * 16_384
+"""32,767 bytes, and a byte more."""
+
+
+@pytest.mark.parametrize("api", BODIES)
+def test_c1_a_group_id_that_no_record_can_have(api: str) -> None:
+    for group_id, error in (
+        ("", 24),
+        (TOO_LONG, 24),
+        (LONGEST, 79 if api == "JoinGroup" else 25),
+    ):
+        coordinator = Coordinator()
+        answer = coordinator.request(api, VERSIONS[api], {}, BODIES[api] | {"groupId": group_id})
+        assert answer["errorCode"] == error
+        assert coordinator.end == (error == 79)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("memberId", LONGEST, 25),
+        ("memberId", TOO_LONG, 42),
+        ("groupInstanceId", "", 42),
+        ("groupInstanceId", LONGEST, 0),
+        ("groupInstanceId", TOO_LONG, 42),
+        ("protocolType", "", 23),
+        ("protocolType", LONGEST, 79),
+        ("protocolType", TOO_LONG, 42),
+        ("name", "", 42),
+        ("name", LONGEST, 79),
+        ("name", TOO_LONG, 42),
+    ],
+    ids=lambda value: str(value)[:16],
+)
+def test_c1_texts_that_no_member_can_have(name: str, text: str, error: int) -> None:
+    """H3, S1: the leader's answer has the instance ids, and an older version of it shorter strings."""
+    second = {"name": text, "metadata": ""}
+    change = {"protocols": [*JOIN["protocols"], second]} if name == "name" else {name: text}
+    driver = ClassicDriver()
+    answer = driver.send("JoinGroup", "c", JOIN | change)
+    assert (0 if answer is None else answer["errorCode"]) == error
+    assert (driver.coordinator.end == 0) == (error in (23, 25, 42))
+    if name in ("memberId", "groupInstanceId") and error == 42:
+        for api in ("SyncGroup", "Heartbeat"):
+            known = driver.send(api, "c", BODIES[api] | change)
+            assert known is not None and known["errorCode"] == 25, "it only names no member"
+
+
 @pytest.mark.parametrize("api", BODIES)
 @pytest.mark.parametrize("beside", [-1, 1])
 def test_another_version_of_a_request_is_refused(api: str, beside: int) -> None:
@@ -265,6 +313,17 @@ RECORD: Json = {
 def test_p1_invalid_records(path: tuple[str | int, ...], to: object, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Coordinator().load([put(RECORD, path, to)], [], {})
+
+
+def test_p1_an_empty_instance_id_in_a_log_is_none() -> None:
+    """M1, S1: the records of a consumer group have it as none, and so has the group that this one becomes."""
+    driver = ClassicDriver()
+    driver.coordinator.load([put(RECORD, ("value", "members", 0, "groupInstanceId"), "")], [], {})
+    assert [one["instanceId"] for one in driver.group["members"]] == [None]
+    volatile = deepcopy(driver.coordinator.volatile())
+    volatile["classic"]["g"]["members"][0]["instanceId"] = ""
+    driver.coordinator.load([RECORD], [], volatile)
+    assert [one["instanceId"] for one in driver.group["members"]] == [None]
 
 
 def test_p1_a_record_without_protocol_and_leader() -> None:

@@ -231,18 +231,22 @@ def test_kafka_knows_no_assignor_of_a_client() -> None:
     assert mixed().member("b")["clientAssignors"]
 
 
-def test_an_empty_instance_id_is_one_and_none_is_not() -> None:
-    """M1, M2, S1: Kafka accepts it, too. A request without instance id neither removes its member nor joins
-    in its place, where that member's protocols would not count."""
+def test_an_empty_instance_id_is_none() -> None:
+    """M1, M2, S1, H3: no member gets one, as its record would have none. A request without instance id
+    neither removes a static member nor joins in its place, where that member's protocols would not count."""
     driver = MixedDriver()
     driver.stable({"b": [0, 1, 2, 3]})
     driver.upgraded("a")
+    before = driver.group, driver.coordinator.end
+    assert (driver.join("", instance="", client="e") or {})["errorCode"] == 42
+    assert (driver.group, driver.coordinator.end) == before
     driver.coordinator.use_ids(["e", "f"])
-    driver.joined("", instance="", client="e")
+    driver.joined("", instance="i", client="e")
     driver.leave("b")
-    assert driver.leave("")["members"][0]["errorCode"] == 25
+    for instance in (None, ""):
+        assert driver.leave("", instance=instance)["members"][0]["errorCode"] == 25
     driver.join("", client="f")
     assert (driver.join("f", protocols=["roundrobin"]) or {})["errorCode"] == 23
     assert {one["memberId"] for one in driver.group["members"]} == {"a", "e"}
-    assert driver.leave("", instance="")["members"][0]["errorCode"] == 0
+    assert driver.leave("", instance="i")["members"][0]["errorCode"] == 0
     assert {one["memberId"] for one in driver.group["members"]} == {"a"}

@@ -103,7 +103,7 @@ class SessionGroups(ABC, Generic[Q, G]):
         except RequestRejected as rejected:
             return self.refusal(rejected.code, rejected.message)
         except AppendFailed as refused:
-            return self.refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
+            return self.refusal(refused.code, refused.sentence)
         self._renew(group_id, [request.member_id], now_ms + env.session_timeout_ms(group_id))
         return response
 

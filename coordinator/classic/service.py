@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from coordinator.admin.groups import CLASSIC, listed
 from coordinator.classic import handlers
 from coordinator.classic.describe import describe_classic, described
-from coordinator.classic.model import ClassicGroup, RequestId
+from coordinator.classic.model import ClassicGroup, RequestId, joining
 from coordinator.classic.rebalance import ClassicStep
 from coordinator.classic.records import ClassicRecord, GroupMetadata, loaded
 from coordinator.classic.request import (
@@ -29,7 +29,7 @@ from coordinator.classic.response import heartbeat_response, join_error, leave_r
 from coordinator.classic.timers import Deadlines, followed, restarted, started
 from coordinator.core import fields
 from coordinator.core.dialect import Dialect
-from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.errors import AppendFailed, BatchTooLarge, ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env
 from coordinator.core.timers import Due, Timers
@@ -87,8 +87,8 @@ class ClassicGroups:
         response = _handled(step, request, waits, partial(draw_id, group))
         try:
             self._commit(step, log)
-        except AppendFailed:
-            return refusal(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        except AppendFailed as refused:
+            return refusal(request, refused.code)
         return PENDING if response is None else response
 
     def fence(self, request: CommitRequest) -> CommitRequest:
@@ -129,22 +129,37 @@ class ClassicGroups:
         Nothing is written: the log belongs to another coordinator. No member waits any more, so that none is
         answered twice, and sessions begin anew, as after any answer.
         """
+        self._complete([one for group in self.groups.values() for one in self._dismiss(group, code, now_ms)])
+
+    def _dismiss(
+        self,
+        group: ClassicGroup,
+        code: ErrorCode,
+        now_ms: int,
+        anew: Deadlines | None = None,
+    ) -> list[tuple[RequestId, Json]]:
+        """Let no member of the group wait any more, and start their sessions and the timers `anew`; the
+        answers."""
         answers: list[tuple[RequestId, Json]] = []
-        for group in self.groups.values():
-            members = dict(group.members)
-            sessions: Deadlines = {}
-            for name, member in group.members.items():
-                if member.waits:
-                    sessions["session", name] = now_ms + member.session_timeout_ms
-                if member.joining is not None:
-                    answers.append((member.joining, join_error(name, code)))
-                if member.syncing is not None:
-                    answers.append((member.syncing, sync_error(code)))
-                members[name] = replace(member, joining=None, syncing=None)
-            self.groups[group.id] = replace(group, members=members)
-            self._deadlines[group.id] = followed(self.groups[group.id], self._deadlines[group.id], sessions)
-        answers.sort(key=lambda answer: str(answer[0]))
-        self._completed += [{"id": request, "body": body} for request, body in answers]
+        members, sessions = dict(group.members), {}
+        for name, member in group.members.items():
+            if member.waits:
+                sessions["session", name] = now_ms + member.session_timeout_ms
+            if member.joining is not None:
+                answers.append((member.joining, join_error(name, code)))
+            if member.syncing is not None:
+                answers.append((member.syncing, sync_error(code)))
+            members[name] = replace(member, joining=None, syncing=None)
+        self.groups[group.id] = replace(group, members=members)
+        timers = {**sessions, **(anew or {})}
+        self._deadlines[group.id] = followed(self.groups[group.id], self._deadlines[group.id], timers)
+        for due in self.armed(group.id):
+            self._timers.arm(due)
+        return answers
+
+    def _complete(self, answers: Iterable[tuple[RequestId, Json]]) -> None:
+        ordered = sorted(answers, key=lambda answer: str(answer[0]))
+        self._completed += [{"id": request, "body": body} for request, body in ordered]
 
     def take_completed(self) -> list[Json]:
         """The answers, since the last call, to requests that waited: [{"id", "body"}]."""
@@ -175,8 +190,7 @@ class ClassicGroups:
             self.groups[group.id] = group
             for (timer, member_id), deadline_ms in step.timers.items():
                 self._timers.arm(Due(deadline_ms, group.id, timer, member_id))
-        answers = sorted(step.answers, key=lambda answer: str(answer[0]))
-        self._completed += [{"id": request, "body": body} for request, body in answers]
+        self._complete(step.answers)
 
     # Time
 
@@ -209,7 +223,10 @@ class ClassicGroups:
                 self._delete(step, offsets, log)
             else:
                 self._commit(step, log)
-        except AppendFailed:
+        except AppendFailed as refused:
+            waited = isinstance(refused, BatchTooLarge) and self._end_barrier(before, refused.code, now_ms)
+            if waited and due.timer == "join":
+                return True
             retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
             self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
             return False
@@ -219,6 +236,22 @@ class ClassicGroups:
             armed = self._deadlines[due.group_id]
             ends_ms = [end_ms for (timer, _), end_ms in armed.items() if timer == "session"]
             armed[due.timer, due.member_id] = max(anew_ms, *ends_ms)
+        return True
+
+    def _end_barrier(self, group: ClassicGroup, code: ErrorCode, now_ms: int) -> bool:
+        """Answer the members behind the barrier, whose generation no batch can hold (P4). False: there are
+        none.
+
+        The log is as it was, so that the group is still between two generations: who wants to be in the next
+        one joins again before the time-out, which starts anew. Members that do not are removed then, as ever,
+        and the rest may fit. The initial delay is over, and each client has its member id by this answer.
+        """
+        if not joining(group):
+            return False
+        members = {name: replace(member, fresh=False) for name, member in group.members.items()}
+        began = replace(group, members=members, remaining_ms=None, new_member=False)
+        anew = {("join", ""): now_ms + group.rebalance_timeout_ms()}
+        self._complete(self._dismiss(began, code, now_ms, anew))
         return True
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:

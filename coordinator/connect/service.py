@@ -77,7 +77,7 @@ class ConnectGroups:
         except RequestRejected as rejected:
             return refusal(request, rejected.code, rejected.message)
         except AppendFailed as refused:
-            return refusal(request, ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
+            return refusal(request, refused.code, refused.sentence)
         return worked.response or {}
 
     def _waits(self, request: ConnectRequest) -> bool:

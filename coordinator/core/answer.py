@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from coordinator.apis import Refusal
-from coordinator.core.errors import AppendFailed, BatchTooLarge, ErrorCode, RequestRejected
+from coordinator.core.errors import AppendFailed, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Result
 
@@ -23,10 +23,8 @@ def answered(
         commit(result)
     except RequestRejected as rejected:
         return error(rejected.code, rejected.message)
-    except BatchTooLarge as refused:
-        return error(ErrorCode.UNKNOWN_SERVER_ERROR, refused.sentence)
     except AppendFailed as refused:
-        return error(ErrorCode.COORDINATOR_NOT_AVAILABLE, refused.sentence)
+        return error(refused.code, refused.sentence)
     if result.response is None:
         raise AssertionError(f"a request to group {result.group_id} has no response")
     return result.response

@@ -58,7 +58,10 @@ class BadInput(ValueError):
 
 
 class AppendFailed(Exception):
-    """The log took no records. Nothing was changed."""
+    """The log took no records. Nothing was changed. `code` is the error of a request whose records they
+    were."""
+
+    code: ErrorCode = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     @property
     def sentence(self) -> str:
@@ -68,4 +71,9 @@ class AppendFailed(Exception):
 
 
 class BatchTooLarge(AppendFailed):
-    """The records of one step are more than a batch may have (P4). Nothing was changed."""
+    """The records of one step are more than a batch may have (P4). Nothing was changed.
+
+    Clients repeat a request that COORDINATOR_NOT_AVAILABLE refuses, and these records will be too many again.
+    """
+
+    code = ErrorCode.UNKNOWN_SERVER_ERROR

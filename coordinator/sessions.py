@@ -115,6 +115,9 @@ class SessionGroups(ABC, Generic[Q, G]):
         if records:
             self.groups.pop(group_id, None)
             self.groups |= self.groups_of(records, before)
+            for member in before.members if before is not None else ():
+                if not self._is_member(group_id, member):  # its id may never come again
+                    self._ends_ms.pop((group_id, member), None)
 
     def _renew(self, group_id: str, members: Iterable[str], end_ms: int) -> None:
         for member in members:

@@ -152,6 +152,29 @@ def test_groups_are_listed_and_deleted(coordinator: Coordinator) -> None:
     assert join_consumers(coordinator, "g")["errorCode"] == 0
 
 
+@pytest.mark.parametrize("leaves", [True, False], ids=["leaves", "times out"])
+def test_members_that_are_gone_leave_nothing_behind(coordinator: Coordinator, leaves: bool) -> None:
+    """H8: clients choose the ids of members, so that those that were may be any number."""
+    share = coordinator.others._of["share"]
+
+    def entries() -> int:
+        return sum(len(value) for value in vars(share).values() if isinstance(value, dict))
+
+    before = entries()
+    for number in range(100):
+        assert beat(coordinator, f"member {number}", 0)["errorCode"] == 0
+        assert entries() == before + 1
+        if leaves:
+            beat(coordinator, f"member {number}", -1)
+        else:
+            coordinator.fire("session", "g", f"member {number}")
+        assert entries() == before
+    for member in ("m1", "m2"):
+        beat(coordinator, member, -1)
+    coordinator.request("DeleteGroups", 2, CLIENT, {"groupsNames": ["g"]})
+    assert entries() == 0
+
+
 def test_records_have_the_size_of_kafkas() -> None:
     """Q8, P4: by hand, by the schemas of KIP-932: a version, the fields, lengths as varints, tags."""
     target = ShareRecord(

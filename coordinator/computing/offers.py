@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from coordinator.computing.select import offer_of
+from coordinator.computing.select import placed
 from coordinator.consumer.model import CLASSIC_VERSION, ClientAssignor, Group
 from coordinator.consumer.request import HeartbeatRequest
 from coordinator.core.errors import ErrorCode, RequestRejected
@@ -19,14 +19,18 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
     Metadata of members that use the classic protocol has the version -1 (M4): INVALID_REQUEST for an assignor
     that cannot read that version, whatever its name, where the group has such metadata.
     """
-    for offer in request.client_assignors or ():
-        _check_classic(group, {request.member_id, place_of}, offer)
-        known = [
-            other
-            for member_id, member in group.members.items()
-            if member_id not in (request.member_id, place_of, *group.classic)
-            and (other := offer_of(member.metadata, offer.name)) is not None
-        ]
+    if not request.client_assignors:
+        return
+    own = {request.member_id, place_of}
+    lists = [
+        placed(member.metadata)
+        for member_id, member in group.members.items()
+        if member_id not in own and member_id not in group.classic
+    ]
+    classic = _first_with_metadata(group, own)
+    for offer in request.client_assignors:
+        _check_classic(classic, offer)
+        known = [offers[offer.name][1] for offers in lists if offer.name in offers]
         if known and not any(
             offer.minimum_version <= other.maximum_version and other.minimum_version <= offer.maximum_version
             for other in known
@@ -38,15 +42,21 @@ def check_versions(group: Group, request: HeartbeatRequest, place_of: str | None
             )
 
 
-def _check_classic(group: Group, own: Set[str | None], offer: ClientAssignor) -> None:
-    """M4: the metadata of all members counts, whatever its name, but not that of the sender and of the member
-    whose place it takes. Raises RequestRejected with INVALID_REQUEST."""
+def _first_with_metadata(group: Group, own: Set[str | None]) -> str | None:
+    """M4: the first member of the classic protocol that has metadata, whatever their name, but not the sender
+    nor the member whose place it takes."""
     for member_id in sorted(group.classic - own):
-        offered = group.members[member_id].metadata.client_assignors
-        if offer.minimum_version > CLASSIC_VERSION and any(known.metadata_bytes for known in offered):
-            raise RequestRejected(
-                ErrorCode.INVALID_REQUEST,
-                f"Member {member_id} uses the classic protocol and has metadata for its assignor, and the "
-                f"versions of {offer.name} begin with {offer.minimum_version}; offer {offer.name} from "
-                f"version {CLASSIC_VERSION} on.",
-            )
+        if any(known.metadata_bytes for known in group.members[member_id].metadata.client_assignors):
+            return member_id
+    return None
+
+
+def _check_classic(member_id: str | None, offer: ClientAssignor) -> None:
+    """M4. Raises RequestRejected with INVALID_REQUEST."""
+    if member_id is not None and offer.minimum_version > CLASSIC_VERSION:
+        raise RequestRejected(
+            ErrorCode.INVALID_REQUEST,
+            f"Member {member_id} uses the classic protocol and has metadata for its assignor, and the "
+            f"versions of {offer.name} begin with {offer.minimum_version}; offer {offer.name} from "
+            f"version {CLASSIC_VERSION} on.",
+        )

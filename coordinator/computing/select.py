@@ -10,6 +10,8 @@ from coordinator.consumer.model import AWAY, ClientAssignor, MemberMetadata
 from coordinator.core.step import Step, Timer
 
 Members = Mapping[str, MemberMetadata]
+Placed = tuple[int, ClientAssignor]
+"""An offer, with its place in its member's list."""
 
 
 def offer_of(member: MemberMetadata, name: str) -> ClientAssignor | None:
@@ -17,18 +19,39 @@ def offer_of(member: MemberMetadata, name: str) -> ClientAssignor | None:
     return next((offer for offer in member.client_assignors if offer.name == name), None)
 
 
+def placed(member: MemberMetadata) -> dict[str, Placed]:
+    """The member's offers by name, each with its place in the list."""
+    return {offer.name: (place, offer) for place, offer in reversed([*enumerate(member.client_assignors)])}
+
+
+def common_offers(members: Members) -> dict[str, dict[str, Placed]]:
+    """The names that all members offer -> member id -> its offer. The cost is that of reading all lists."""
+    lists: dict[str, dict[str, Placed]] = {}
+    names: set[str] = set()
+    for member_id, member in members.items():
+        offers = placed(member)
+        names = names & offers.keys() if lists else {*offers}
+        if not names:  # as in most groups, however many members they have
+            return {}
+        lists[member_id] = offers
+    return {name: {member_id: offers[name] for member_id, offers in lists.items()} for name in names}
+
+
 def covering(members: Members, name: str) -> list[str]:
     """Covering (A8): the members that can read the metadata of all given members, by id; none if a member
     does not offer the assignor."""
     offers = {member_id: offer_of(member, name) for member_id, member in members.items()}
     known = {member_id: offer for member_id, offer in offers.items() if offer is not None}
-    if len(known) < len(members):
-        return []
-    least = min(offer.minimum_version for offer in known.values())
-    most = max(offer.maximum_version for offer in known.values())
+    return readers(known) if len(known) == len(members) else []
+
+
+def readers(offers: Mapping[str, ClientAssignor]) -> list[str]:
+    """The members that can read the metadata of all these offers of one assignor, by id."""
+    least = min(offer.minimum_version for offer in offers.values())
+    most = max(offer.maximum_version for offer in offers.values())
     return sorted(
         member_id
-        for member_id, offer in known.items()
+        for member_id, offer in offers.items()
         if offer.minimum_version <= least and offer.maximum_version >= most
     )
 
@@ -36,16 +59,18 @@ def covering(members: Members, name: str) -> list[str]:
 def selected(members: Members) -> str:
     """Selected (A1): of the assignors that all members offer and a member can run, the one with the least sum
     of ranks in their lists, then by name. "" for none: then the members vote for a server-side assignor."""
-    first = next(iter(members.values()), None)
-    if first is None:
-        return ""
-    common = [offer.name for offer in first.client_assignors if covering(members, offer.name)]
-    return min(common, key=lambda name: (rank(members, name), name), default="")
+    common = common_offers(members)
+    runnable = [
+        name
+        for name, offers in common.items()
+        if readers({member_id: offer for member_id, (_, offer) in offers.items()})
+    ]
+    return min(runnable, key=lambda name: (rank(common[name]), name), default="")
 
 
-def rank(members: Members, name: str) -> int:
+def rank(offers: Mapping[str, Placed]) -> int:
     """Rank (A1): the sum of an assignor's places in the lists of the members, all of which offer it."""
-    return sum([offer.name for offer in member.client_assignors].index(name) for member in members.values())
+    return sum(place for place, _ in offers.values())
 
 
 def by_member(step: Step) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from coordinator.computing.select import covering, rank, selected
+from coordinator.computing.select import common_offers, covering, rank, selected
 from coordinator.consumer.model import Group, MemberMetadata, Partition, Partitions, Topics
 
 Workers = Mapping[str, MemberMetadata]
@@ -69,7 +69,8 @@ def assignor_name(workers: Workers) -> str | None:
     (A1). None where the workers of a log have no assignor in common."""
     if name := selected(workers):
         return name
-    return min(common_assignors(workers), key=lambda name: (rank(workers, name), name), default=None)
+    common = common_offers(workers)
+    return min(common, key=lambda name: (rank(common[name]), name), default=None)
 
 
 def who_may_compute(workers: Workers) -> list[str]:

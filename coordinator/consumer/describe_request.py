@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from coordinator.computing.select import selected
@@ -49,11 +49,12 @@ def consumer_group_describe(
 ) -> Json:
     """The response: each group's answer or its error, in the order of the request."""
     answers = []
-    for number, group_id in enumerate(request.group_ids):
+    before: set[str] = set()
+    for group_id in request.group_ids:
         try:
             authorize(authorizer, request.principal, "DESCRIBE", group_id)
             check_state(state)
-            _validate(request, number)
+            _validate(group_id, before)
             answer = _describe(env, _known_group(groups, group_id))
         except RequestRejected as rejected:
             answer = _answer(group_id, rejected.code, rejected.message)
@@ -64,19 +65,20 @@ def consumer_group_describe(
                     for operation, bit in OPERATION_BITS.items()
                     if authorizer(request.principal, operation, group_id)
                 )
+        before.add(group_id)
         answers.append(answer)
     return {"throttleTimeMs": 0, "groups": answers}
 
 
-def _validate(request: DescribeRequest, number: int) -> None:
-    """GroupIds must be non-empty. Raises RequestRejected with INVALID_REQUEST."""
-    group_id = request.group_ids[number]
+def _validate(group_id: str, before: Container[str]) -> None:
+    """GroupIds must be non-empty; `before` are those that the request has named before. Raises
+    RequestRejected with INVALID_REQUEST."""
     problem = None
     if not group_id:
         problem = "A group id is empty; name the group."
     elif is_too_long(group_id):
         problem = f"A group id is longer than {MAX_TEXT_BYTES} bytes; shorten it."
-    elif group_id in request.group_ids[:number]:
+    elif group_id in before:
         problem = f"GroupIds has {group_id} twice; name each group once."
     if problem is not None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, problem)

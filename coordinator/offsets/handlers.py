@@ -176,10 +176,12 @@ def offset_fetch(
     group.
     """
     answers = []
+    whole = _fault_of_all(env, request)
     for group in request.groups:
         try:
             admit(group.group_id)
-            validate_offset_fetch(request, env.names_by_id)
+            if whole:
+                raise RequestRejected(whole, "The request is invalid, whatever the group.")
             validate_group_id(group.group_id)
             if request.member_id or request.member_epoch != NO_MEMBER_EPOCH:
                 verify(group.group_id, request.member_id, request.member_epoch)
@@ -188,6 +190,15 @@ def offset_fetch(
         except RequestRejected as rejected:
             answers.append({"groupId": group.group_id, "topics": [], "errorCode": int(rejected.code)})
     return {"throttleTimeMs": 0, "groups": answers}
+
+
+def _fault_of_all(env: Env, request: FetchRequest) -> ErrorCode:
+    """The error that every group gets (O1)."""
+    try:
+        validate_offset_fetch(request, env.names_by_id)
+    except RequestRejected as rejected:
+        return rejected.code
+    return ErrorCode.NONE
 
 
 def _fetched(env: Env, known: OffsetsOfGroup, group: FetchedGroup) -> list[Json]:

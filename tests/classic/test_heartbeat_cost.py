@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from types import FrameType
+from pathlib import Path
 from typing import Any
 
 import pytest
 from classic_driver import ClassicDriver
 
-
-def instructions(act: Callable[[], object]) -> int:
-    """The instructions of Python that a call runs; C code that it calls is not counted."""
-    counted = 0
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal counted
-        frame.f_trace_opcodes = True
-        counted += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        act()
-    finally:
-        sys.settrace(before)
-    return counted
+sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
+from work_counter import instructions
 
 
 @pytest.mark.parametrize("state", ["Stable", "PreparingRebalance"])

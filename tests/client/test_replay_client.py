@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from coordinator.computing import install, model, prepare, select
 from coordinator.consumer import heartbeat, membership, metadata, target
+from coordinator.consumer.model import ClientAssignor
 from harness.itf import read_trace
 from harness.pipeline.rows import StepRows
 from harness.replay.decode import Decoder
@@ -42,8 +43,8 @@ def _tries_nobody(computation: model.Computation, eligible: list[str]) -> model.
     return model.Computation(eligible[0]) if eligible else model.IDLE
 
 
-def _reads_any_version(members: select.Members, name: str) -> list[str]:
-    return sorted(members) if all(select.offer_of(one, name) for one in members.values()) else []
+def _reads_any_version(offers: Mapping[str, ClientAssignor]) -> list[str]:
+    return sorted(offers)
 
 
 def _judges_by_the_present(env: Any, group: Any, request: Any, now_ms: int) -> Any:
@@ -59,7 +60,7 @@ BUGS: list[tuple[Any, str, Callable[..., Any]]] = [
     (select, "choose", _tries_nobody),
     (heartbeat, "should_compute", lambda step, member_id: False),
     (install, "check_assignment", lambda base, members: None),
-    (select, "covering", _reads_any_version),
+    (select, "readers", _reads_any_version),
     (heartbeat, "check_versions", lambda group, request, place_of: None),
     (metadata, "by_member", lambda step: False),
     (target, "_write_first", lambda step: None),

@@ -124,7 +124,10 @@ def held_at_conversion(
     for _, name, partitions in sorted(claims, key=lambda claim: (-claim[0], claim[1])):
         for partition in partitions:
             owners.setdefault(partition, name)
-    return {name: frozenset(one for one, owner in owners.items() if owner == name) for name in data}
+    held: dict[str, set[Partition]] = {name: set() for name in data}
+    for partition, owner in owners.items():
+        held[owner].add(partition)
+    return {name: frozenset(partitions) for name, partitions in held.items()}
 
 
 def sessions(group: Group, now_ms: int) -> list[Timer]:

@@ -12,10 +12,12 @@ from work_counter import instructions
 
 from coordinator import Coordinator, Dialect
 from coordinator.classic.embedded import Subscription, write_subscription
+from coordinator.classic.model import ClassicGroup, ClassicMember
 from coordinator.computing.select import common_offers, rank
 from coordinator.connect.model import assignor_name
 from coordinator.consumer.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.consumer.model import ClientAssignor, MemberMetadata
+from coordinator.migration.upgrade import upgraded
 
 Json = dict[str, Any]
 FOO = "00000000-0000-4000-8000-0000000000f0"
@@ -72,7 +74,21 @@ def join(coordinator: Coordinator, number: int) -> Callable[[], object]:
     return partial(heartbeat, coordinator, "m3", 0, clientAssignors=offers)
 
 
-@pytest.mark.parametrize("prepared", [fetch, leave, join], ids=lambda one: str(one.__name__))
+def convert(coordinator: Coordinator, number: int) -> Callable[[], object]:
+    """A consumer joins a classic group of many members, each of which owns partitions."""
+    coordinator.upsert_topic("foo", FOO, 2 * number)
+    members = {}
+    for index in range(number):
+        owned = frozenset({("foo", 2 * index), ("foo", 2 * index + 1)})
+        metadata = write_subscription(Subscription(frozenset({"foo"}), None, owned, 1))
+        members[f"m{index:03}"] = ClassicMember(
+            *(None, "", "", 45_000, 60_000, (("range", base64.b64encode(metadata).decode()),))
+        )
+    group = ClassicGroup("g", "Stable", 2, "consumer", "range", "m000", members=members)
+    return partial(upgraded, coordinator._env, group, None)
+
+
+@pytest.mark.parametrize("prepared", [fetch, leave, join, convert], ids=lambda one: str(one.__name__))
 def test_twice_the_list_is_twice_the_work(
     prepared: Callable[[Coordinator, int], Callable[[], object]],
 ) -> None:

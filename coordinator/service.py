@@ -28,7 +28,7 @@ from coordinator.consumer.notice import notice_everywhere
 from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.consumer.response import error_response
 from coordinator.consumer.validation import validate_heartbeat
-from coordinator.core import fields, wire
+from coordinator.core import wire
 from coordinator.core.admission import (
     ACTIVE,
     Admission,
@@ -37,7 +37,7 @@ from coordinator.core.admission import (
     known_state,
 )
 from coordinator.core.answer import answered
-from coordinator.core.clock import Clock, SimulatedClock, numbered_ids
+from coordinator.core.clock import Clock, SimulatedClock, clock_in, numbered_ids
 from coordinator.core.cluster import changed, changes_to
 from coordinator.core.config import Config, configured
 from coordinator.core.dialect import Dialect
@@ -395,7 +395,7 @@ class Coordinator:
             self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
         )
         replayed = [from_wire(record) for record in records]
-        clock_ms = fields.optional_integer(volatile, "clockMs", "volatile")
+        clock_ms = clock_in(volatile)
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
         now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
         groups, offsets, others = loaded(replayed, volatile, env, now_ms)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Final, Protocol
 from uuid import UUID, uuid4
 
+from coordinator.core import fields
 from coordinator.core.errors import BadInput
 
 LATEST_MS: Final = 2**62
@@ -40,6 +41,15 @@ class SimulatedClock:
     def set(self, now_ms: int) -> None:
         """Move to that time."""
         self._now_ms = now_ms
+
+
+def clock_in(volatile: Mapping[str, object]) -> int | None:
+    """The time in a coordinator's volatile state, None where there is none. BadInput for one that no clock
+    reaches."""
+    now_ms = fields.optional_integer(volatile, "clockMs", "volatile")
+    if now_ms is not None and now_ms > LATEST_MS:
+        raise BadInput(f"time ends at {LATEST_MS} ms; 'clockMs' of volatile is {fields.shown(now_ms)}")
+    return now_ms
 
 
 class SystemClock:

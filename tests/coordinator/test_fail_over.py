@@ -10,6 +10,7 @@ import pytest
 from group_driver import IDS, GroupDriver, error, given
 
 from coordinator import AppendFailed, BadInput, Coordinator, Dialect, ErrorCode, SystemClock
+from coordinator.core.clock import LATEST_MS
 
 TOPICS = [{"name": "foo", "id": IDS["foo"], "partitions": 2}]
 
@@ -392,6 +393,7 @@ FOO_BELOW_0 = [{"topicId": IDS["foo"], "partitions": [-1]}]
         ([{"key": offset_record(None)["key"]}], {}, "an OffsetCommit record needs the field 'value'"),
         ([], {"clock": 1}, "volatile has no field 'clock'"),
         ([], {"clockMs": "1"}, "^'clockMs' of volatile must be a whole number"),
+        ([], {"clockMs": 2**62 + 1}, "^time ends at 4611686018427387904 ms; 'clockMs' of volatile is 4611"),
         ([], {"groups": []}, "^'groups' of volatile must be an object"),
         ([], {"configs": []}, "^'configs' of volatile must be an object"),
         ([member_record()], {"groups": {"g": {"epoch": 1}}}, "^volatile group 'g' has no field 'epoch'"),
@@ -439,3 +441,13 @@ def test_records_are_read_from_an_offset_up_to_the_end() -> None:
     assert g.coordinator.records(6) == []
     with pytest.raises(BadInput, match="from 0 to 6, not from 7"):
         g.coordinator.records(7)
+
+
+def test_time_that_is_loaded_may_be_its_end() -> None:
+    """No clock can go on from a later one, and deadlines after it would be no times of Kafka's."""
+    coordinator = Coordinator()
+    coordinator.load([], [], {"clockMs": LATEST_MS})
+    assert coordinator.volatile()["clockMs"] == LATEST_MS and coordinator.advance(0) == []
+    with pytest.raises(BadInput, match="time ends"):
+        coordinator.load([], [], {"clockMs": 10**400})
+    assert coordinator.volatile()["clockMs"] == LATEST_MS

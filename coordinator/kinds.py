@@ -60,7 +60,11 @@ class Groups(Protocol):
         """All timers of a group; none of one that is not here."""
 
     def fire(self, due: Due, offsets: Offsets, log: Log, env: Env, now_ms: int) -> bool:
-        """Let a timer of a group that is here run out. False: the log refused."""
+        """Let a timer of a group that is here run out. False: the log refused, and the timer was put off."""
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a timer run out later, if it is still armed: first so many milliseconds from now, then each
+        time twice as many."""
 
     def describe(self, group_id: str) -> Json:
         """The whole state of a group that is here."""

@@ -135,6 +135,10 @@ class OtherGroups:
         """Let a timer of a group that is here run out. False: the log refused."""
         return self._holding(due.group_id).fire(due, offsets, log, env, now_ms)
 
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a timer of a group that is here run out a moment later."""
+        self._holding(due.group_id).put_off(due, now_ms, first_ms)
+
     def describe(self, group_id: str) -> Json:
         """The whole state of a group that is here."""
         return self._holding(group_id).describe(group_id)

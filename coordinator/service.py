@@ -29,13 +29,7 @@ from coordinator.consumer.request import JOIN_EPOCH, HeartbeatRequest, client_of
 from coordinator.consumer.response import error_response
 from coordinator.consumer.validation import validate_heartbeat
 from coordinator.core import wire
-from coordinator.core.admission import (
-    ACTIVE,
-    Admission,
-    Authorizer,
-    allow_everything,
-    known_state,
-)
+from coordinator.core.admission import ACTIVE, Admission, Authorizer, allow_everything, known_state
 from coordinator.core.answer import answered
 from coordinator.core.clock import Clock, SimulatedClock, clock_in, numbered_ids
 from coordinator.core.cluster import changed, changes_to
@@ -46,7 +40,7 @@ from coordinator.core.fields import Json
 from coordinator.core.log import Log, commit, opened, set_timer, show
 from coordinator.core.step import Env, Result, Timer
 from coordinator.core.storage import LogStorage
-from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms, one_of
+from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms, one_of, run_out
 from coordinator.core.topics import changed_topics
 from coordinator.kinds import Kind
 from coordinator.loading import loaded
@@ -281,13 +275,12 @@ class Coordinator:
         return self._fire_until(self.clock.now_ms(), None)
 
     def _fire_until(self, end_ms: int, simulated: SimulatedClock | None) -> list[Json]:
-        fired = []
-        while (timer := self._next_due(end_ms)) is not None:
+        def fire(due: Due) -> bool:
             if simulated is not None:
-                simulated.set(max(simulated.now_ms(), timer.deadline_ms))
-            if self._fire(timer):
-                fired.append(timer.fired())
-        return fired
+                simulated.set(max(simulated.now_ms(), due.deadline_ms))
+            return self._fire(due)
+
+        return run_out(partial(self._next_due, end_ms), fire, self._put_off)
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, at any time; BadInput if the timer is not armed. False: the log refused."""
@@ -315,10 +308,17 @@ class Coordinator:
         try:
             self._commit(*results)
         except AppendFailed:
-            retry_ms = self._timers.put_off(due, now_ms, self._env.config.timer_retry_ms)
-            set_timer(group, Timer(name, member_id, retry_ms))
+            self._put_off(due)
             return False
         return True
+
+    def _put_off(self, due: Due) -> None:
+        now_ms, first_ms = self.clock.now_ms(), self._env.config.timer_retry_ms
+        if due.group_id in self.others:
+            self.others.put_off(due, now_ms, first_ms)
+        elif deadline_ms(self._groups, due) is not None:
+            retry_ms = self._timers.put_off(due, now_ms, first_ms)
+            set_timer(self._groups[due.group_id], Timer(due.timer, due.member_id, retry_ms))
 
     # Reading
 

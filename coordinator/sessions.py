@@ -168,10 +168,15 @@ class SessionGroups(ABC, Generic[Q, G]):
         try:
             self.commit(due.group_id, after, log, env)
         except AppendFailed:
-            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
-            self._ends_ms[due.group_id, due.member_id] = retry_ms
+            self.put_off(due, now_ms, env.config.timer_retry_ms)
             return False
         return True
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a session end later, if its member is still there (kinds.py)."""
+        if self._is_member(due.group_id, due.member_id):
+            retry_ms = self._timers.put_off(due, now_ms, first_ms)
+            self._ends_ms[due.group_id, due.member_id] = retry_ms
 
     def volatile(self, group: str | None) -> Json:
         """The ends of sessions, by group and member, of one group or of all."""

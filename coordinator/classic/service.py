@@ -227,8 +227,7 @@ class ClassicGroups:
             waited = isinstance(refused, BatchTooLarge) and self._end_barrier(before, refused.code, now_ms)
             if waited and due.timer == "join":
                 return True
-            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
-            self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
+            self.put_off(due, now_ms, env.config.timer_retry_ms)
             return False
         anew_ms = step.timers.get((due.timer, due.member_id))
         if step.group == before and anew_ms is not None:
@@ -237,6 +236,12 @@ class ClassicGroups:
             ends_ms = [end_ms for (timer, _), end_ms in armed.items() if timer == "session"]
             armed[due.timer, due.member_id] = max(anew_ms, *ends_ms)
         return True
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a timer run out later, if it is still armed (kinds.py)."""
+        if self._deadline_ms(due) is not None:
+            retry_ms = self._timers.put_off(due, now_ms, first_ms)
+            self._deadlines[due.group_id][due.timer, due.member_id] = retry_ms
 
     def _end_barrier(self, group: ClassicGroup, code: ErrorCode, now_ms: int) -> bool:
         """Answer the members behind the barrier, whose generation no batch can hold (P4). False: there are

@@ -196,12 +196,21 @@ class ConnectGroups:
                 result = run_out(ours, group, due.member_id, now_ms)
                 self._commit(handlers.follow_work(group, result, work), log, env, now_ms)
         except AppendFailed:
-            from coordinator.core.log import set_timer
-
-            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
-            set_timer(group, Timer(due.timer, due.member_id, retry_ms))
+            self.put_off(due, now_ms, env.config.timer_retry_ms)
             return False
         return True
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a timer run out later, if it is still armed (kinds.py)."""
+        from coordinator.core.log import set_timer
+
+        if self._deadline_ms(due) is None:
+            return
+        retry_ms = self._timers.put_off(due, now_ms, first_ms)
+        if due.timer == ASSIGNMENT:
+            self._assignment_ms[due.group_id] = retry_ms
+        else:
+            set_timer(self.groups[due.group_id], Timer(due.timer, due.member_id, retry_ms))
 
     def delete(self, group_id: str, offsets: Offsets, log: Log, env: Env, now_ms: int) -> None:
         """DeleteGroups (D1), as `check_deletion` allows it. AppendFailed where the log refuses."""

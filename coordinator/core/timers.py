@@ -110,6 +110,31 @@ class Timers:
         self._many = max(FEW, 2 * len(self._queue))
 
 
+def run_out(
+    next_due: Callable[[], Due | None], fire: Callable[[Due], bool], put_off: Callable[[Due], object]
+) -> list[Json]:
+    """Let each timer run out that `next_due` gives, until there is none; those that ran out. `fire` gives
+    False for a timer that was put off.
+
+    A timer whose handler has a fault is put off, so that all others run out at their times all the same; the
+    first exception is raised after them. One that cannot be put off is raised at once.
+    """
+    fired: list[Json] = []
+    faults: dict[Due, Exception] = {}
+    while (due := next_due()) is not None:
+        try:
+            if fire(due):
+                fired.append(due.fired())
+        except Exception as fault:
+            if due in faults:
+                raise
+            faults[due] = fault
+            put_off(due)
+    if faults:
+        raise next(iter(faults.values()))
+    return fired
+
+
 def armed_timers(group: Group) -> list[Due]:
     """All armed timers: the group's own, whose member id is "" or the computing member's, then each
     member's."""

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from group_driver import GroupDriver, given
 
 from coordinator import BadInput, Config, Coordinator, SystemClock
-from coordinator.core.timers import FEW, Due, Timers
+from coordinator.classic import handlers
+from coordinator.classic.service import PENDING
+from coordinator.connect import service as connect_service
+from coordinator.consumer.membership import TIMEOUTS
+from coordinator.core.timers import FEW, Due, Timers, run_out
+from coordinator.share.service import ShareGroups
+
+Json = dict[str, Any]
 
 
 def fired(g: GroupDriver, ms: int) -> list[tuple[str, str]]:
@@ -214,3 +223,85 @@ def test_armed_timers_stay_and_run_out_in_their_order() -> None:
         results.append(due)
         del armed[due[1:]]
     assert [len(results), results] == [3 * FEW, sorted(results)]
+
+
+def session_of(kind: str, member: str) -> tuple[str, int, Json]:
+    """A request with which a member joins a group of this kind, whose session takes 45 seconds."""
+    body: Json = {"groupId": kind, "memberId": member, "memberEpoch": 0}
+    if kind == "classic":
+        body = {"groupId": kind, "memberId": "", "groupInstanceId": member, "sessionTimeoutMs": 45_000}
+        protocols = [{"name": "range", "metadata": ""}]
+        return (
+            "JoinGroup",
+            9,
+            {**body, "rebalanceTimeoutMs": 300_000, "protocolType": "x", "protocols": protocols},
+        )
+    if kind == "share":
+        return "ShareGroupHeartbeat", 1, {**body, "subscribedTopicNames": ["foo"]}
+    body["rebalanceTimeoutMs"] = 5_000
+    if kind == "connect":
+        offer = {"name": "x", "minimumVersion": 0, "maximumVersion": 0, "version": 0, "reason": 0}
+        offers = [{**offer, "metadata": ""}]
+        return "ConnectGroupHeartbeat", 0, {**body, "connectorsAndTasks": [], "clientAssignors": offers}
+    return "ConsumerGroupHeartbeat", 0, {**body, "subscribedTopicNames": ["foo"], "topicPartitions": []}
+
+
+HANDLERS: list[tuple[str, Any, str]] = [
+    ("consumer", TIMEOUTS, "session"),
+    ("classic", handlers, "session_timeout"),
+    ("connect", connect_service, "session_timeout"),
+    ("share", ShareGroups, "without"),
+]
+"""Kind of group, and where the handler of its sessions is."""
+
+
+@pytest.mark.parametrize(("kind", "place", "name"), HANDLERS, ids=[kind for kind, *_ in HANDLERS])
+def test_a_fault_of_one_handler_keeps_no_other_timer_from_running_out(
+    monkeypatch: pytest.MonkeyPatch, kind: str, place: Any, name: str
+) -> None:
+    """H8: a group with a fault would keep the members of all other groups for ever."""
+    coordinator, groups = Coordinator(), {kind: "m1", "other": "m2", "third": "m3"}
+    for group, member in groups.items():
+        api, version, body = session_of(kind if group == kind else "consumer", member)
+        answer = coordinator.request(api, version, {}, {**body, "groupId": group})
+        assert answer is PENDING or answer["errorCode"] == 0
+    if kind == "classic":
+        coordinator.fire("join", kind)
+    works = place[name] if isinstance(place, dict) else getattr(place, name)
+    faulty = True
+
+    def handler(*arguments: Any) -> Any:
+        group = getattr(arguments[1], "id", kind)  # the other groups are of consumers, whose handler has it
+        if faulty and group == kind:
+            raise ZeroDivisionError
+        return works(*arguments)
+
+    if isinstance(place, dict):
+        monkeypatch.setitem(place, name, handler)
+    else:
+        monkeypatch.setattr(place, name, staticmethod(handler) if isinstance(place, type) else handler)
+
+    def sizes() -> list[int]:
+        return [len(coordinator.describe(group)["members"]) for group in groups]
+
+    assert sizes() == [1, 1, 1]
+    with pytest.raises(ZeroDivisionError):
+        coordinator.advance(50_000)
+    assert sizes() == [1, 0, 0]
+    armed = [one["deadlineMs"] for one in coordinator.describe(kind)["timers"] if one["timer"] == "session"]
+    assert armed[0] > 50_000, "it is tried again later"
+    faulty = False
+    fired = coordinator.advance(50_000)
+    assert [(one["group"], one["timer"]) for one in fired] == [(kind, "session")]
+    assert sizes() == [0, 0, 0]
+
+
+def test_a_fault_that_no_delay_moves_is_raised_at_once() -> None:
+    """Otherwise the timer would run out again without end."""
+    due = Due(0, "g", "session", "m")
+
+    def fault(_: Due) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_out(lambda: due, fault, lambda _: None)

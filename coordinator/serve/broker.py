@@ -24,8 +24,10 @@ from coordinator.serve.cluster_apis import (
     CHANGES_TOPICS,
     FETCH,
     HANDLERS,
+    Handler,
     api_versions,
     fetch_ready_ms,
+    unwritten,
 )
 from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
 from coordinator.serve.describe_groups import DESCRIBE_GROUPS, describe_groups
@@ -154,11 +156,25 @@ class Broker:
             ready_ms = fetch_ready_ms(self._cluster, sent.body, self.now_ms)
             if ready_ms > self.now_ms:
                 return self._wait(_Waiting(sent, ready_ms=ready_ms))
-        before = set(self._cluster.topics)
-        answer = handler(self._cluster, sent.version, sent.body, self.now_ms)
         if sent.key in CHANGES_TOPICS:
-            self._set_topics(before)
-        return self.response(sent, answer)
+            return self.response(sent, self._changed_topics(handler, sent))
+        return self.response(sent, handler(self._cluster, sent.version, sent.body, self.now_ms))
+
+    def _changed_topics(self, handler: Handler, sent: Sent) -> Json:
+        """The answer to a request that changes topics. Where the coordinator does not take the change, the
+        topics are as they were, and the answer has an error for each of them."""
+        before = dict(self._cluster.topics)
+        answer: Json = {}
+        try:
+            answer = handler(self._cluster, sent.version, sent.body, self.now_ms)
+            self._set_topics(set(before))
+        except AppendFailed as refused:
+            self._cluster.topics = before
+            return unwritten(answer, refused.sentence)
+        except BaseException:
+            self._cluster.topics = before
+            raise
+        return answer
 
     def ready(self) -> list[tuple[int, bytes]]:
         """Let due time-outs happen; the responses that are ready, by their tickets."""

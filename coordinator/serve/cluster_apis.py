@@ -21,6 +21,7 @@ UNKNOWN_TOPIC_ID: Final = 100
 INVALID_PARTITIONS: Final = 37
 TOPIC_EXISTS: Final = 36
 POLICY_VIOLATION: Final = 44
+KAFKA_STORAGE_ERROR: Final = 56
 MOST_PARTITIONS: Final = 10_000
 """The most partitions of all topics together: without a limit a client could grow the server."""
 
@@ -265,6 +266,20 @@ def create_partitions(cluster: Cluster, _: int, body: Json, __: int) -> Json:
         return {"name": one["name"], "errorCode": error, **_message(error)}
 
     return {"results": [grow(one) for one in body["topics"]]}
+
+
+def unwritten(answer: Json, sentence: str) -> Json:
+    """The answer to a change of topics that the log refused: each topic that would have changed has this
+    error, and the others have their own."""
+    refused = {"errorCode": KAFKA_STORAGE_ERROR, "errorMessage": sentence}
+    none = {"topicId": None, "numPartitions": -1, "replicationFactor": -1}
+
+    def without_change(one: Json) -> Json:
+        if one["errorCode"]:
+            return one
+        return {**one, **(none if "numPartitions" in one else {}), **refused}  # else it is there, with its id
+
+    return {items: [without_change(one) for one in results] for items, results in answer.items()}
 
 
 def produce(_: Cluster, version: int, body: Json, __: int) -> Json:

@@ -176,24 +176,35 @@ class Broker:
             raise
         return answer
 
-    def ready(self) -> list[tuple[int, bytes]]:
-        """Let due time-outs happen; the responses that are ready, by their tickets."""
+    def ready(self) -> list[tuple[int, bytes | Malformed]]:
+        """Let due time-outs happen; the responses that are ready, by their tickets. Malformed in the place of
+        a response that has no bytes: its connection alone is to be closed."""
         self._coordinator.fire_due()
         self._compact()
         answers = []
         for late in self._coordinator.others.take_completed():
             waiting = self._waiting.pop(late["id"], None)
             if waiting is not None:
-                api = GROUP_APIS[waiting.sent.key]
-                answer = api.answered(waiting.sent.version, [late["body"]])
-                answers.append((late["id"], self.response(waiting.sent, answer)))
+                answers.append((late["id"], self._late(waiting.sent, late["body"])))
         now_ms = self.now_ms
         for ticket, waiting in list(self._waiting.items()):
             if waiting.ready_ms is not None and waiting.ready_ms <= now_ms:
                 del self._waiting[ticket]
-                answer = HANDLERS[FETCH][2](self._cluster, waiting.sent.version, waiting.sent.body, now_ms)
-                answers.append((ticket, self.response(waiting.sent, answer)))
+                answers.append((ticket, self._late(waiting.sent)))
         return answers
+
+    def _late(self, sent: Sent, body: Json | None = None) -> bytes | Malformed:
+        """The response to a request that waited; `body` is the coordinator's, None for a Fetch."""
+        try:
+            if body is None:
+                answer = HANDLERS[FETCH][2](self._cluster, sent.version, sent.body, self.now_ms)
+            else:
+                answer = GROUP_APIS[sent.key].answered(sent.version, [body])
+            return self.response(sent, answer)
+        except Exception as error:  # of any kind: the other responses belong to other clients
+            return Malformed(
+                f"the answer to API {sent.key}, version {sent.version}, cannot be written: {error}"
+            )
 
     def _compact(self) -> None:
         """P3: compact the log: a long-running server keeps the state of its groups, not their history."""

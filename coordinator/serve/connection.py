@@ -98,9 +98,13 @@ class Connection(asyncio.Protocol):
         self.write(len(response).to_bytes(SIZE, "big") + response)
         self._busy = False
 
-    def answered(self, response: bytes) -> None:
-        """Send the response to the request that waits, and go on."""
+    def answered(self, response: bytes | Malformed) -> None:
+        """Send the response to the request that waits, and go on. Malformed in its place ends the
+        connection."""
         self._ticket = None
+        if isinstance(response, Malformed):
+            self._fail(response)
+            return
         self.answer(self._current, response)
         self.go_on()
 

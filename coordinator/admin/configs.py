@@ -9,7 +9,7 @@ heartbeat arms the session with its new time-out.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from coordinator.admin.requests import (
@@ -40,6 +40,9 @@ from coordinator.core.step import Env, GroupConfigs
 BROKER: Final = 4
 GROUP: Final = 16
 """Kafka's numbers of resource types."""
+MOST_DESCRIBED: Final = 1_000
+"""The most resources that one DescribeConfigs describes: a frame may name a hundred times as many, and each
+answer is a hundred times as long as its name."""
 
 GROUP_CONFIG: Final = 8
 STATIC_BROKER_CONFIG: Final = 4
@@ -173,11 +176,14 @@ def overridden(config: Config, values: Mapping[str, int]) -> Config:
 
 
 def describe_configs(env: Env, request: DescribeConfigsRequest, authorizer: Authorizer) -> Json:
-    """DescribeConfigs of groups, whether or not they exist, and of the broker (D3)."""
+    """DescribeConfigs of groups, whether or not they exist, and of the broker (D3). A resource that is given
+    several times is answered once."""
     results = []
-    for resource in request.resources:
+    for number, resource in enumerate(_merged(request.resources)):
         code, message, configs = ErrorCode.NONE, None, []
         try:
+            if number >= MOST_DESCRIBED:
+                raise _invalid(f"At most {MOST_DESCRIBED} resources are described at once.")
             configs = list(_described(env, request, resource, authorizer))
         except RequestRejected as rejected:
             code, message = rejected.code, rejected.message
@@ -191,6 +197,19 @@ def describe_configs(env: Env, request: DescribeConfigsRequest, authorizer: Auth
             }
         )
     return {"throttleTimeMs": 0, "results": results}
+
+
+def _merged(resources: Iterable[DescribedResource]) -> list[DescribedResource]:
+    """Each resource once, with all names of configurations that it is given with."""
+    merged: dict[tuple[int, str], dict[str, None] | None] = {}
+    for one in resources:
+        key, names = (one.type, one.name), one.names or None
+        known = merged.setdefault(key, {})
+        if names is None or known is None:  # all configurations
+            merged[key] = None
+        else:
+            known.update(dict.fromkeys(names))
+    return [DescribedResource(*key, None if names is None else list(names)) for key, names in merged.items()]
 
 
 def _described(

@@ -27,6 +27,7 @@ from coordinator.serve.cluster_apis import (
     Handler,
     api_versions,
     fetch_ready_ms,
+    fetched_once,
     unwritten,
 )
 from coordinator.serve.delete_offsets import OFFSET_DELETE, delete_offsets
@@ -38,7 +39,7 @@ from coordinator.serve.describe_topics import (
 )
 from coordinator.serve.frames import HEADER, Head, Malformed, answer_frame, head_of
 from coordinator.serve.group_apis import DESCRIBE_CONFIGS, GROUP_APIS, GroupApi
-from coordinator.serve.reading import Bytes, Unreadable, read_client, read_request
+from coordinator.serve.reading import MOST_ITEMS, Bytes, Unreadable, read_client, read_request
 from coordinator.service import Coordinator
 
 MEMBER_ID_REQUIRED: Final = 79
@@ -153,6 +154,7 @@ class Broker:
             return self._of_group(api, sent)
         handler = HANDLERS[sent.key][2]
         if sent.key == FETCH:
+            sent = sent._replace(body=fetched_once(sent.body))
             ready_ms = fetch_ready_ms(self._cluster, sent.body, self.now_ms)
             if ready_ms > self.now_ms:
                 return self._wait(_Waiting(sent, ready_ms=ready_ms))
@@ -287,7 +289,7 @@ class Broker:
 
 def _read(key: int, version: int, content: bytes) -> tuple[str, Json]:
     """The client id and the body of a request, from the bytes behind the head of its frame. Malformed."""
-    schema, data = _requests(key, version), Bytes(content)
+    schema, data = _requests(key, version), Bytes(content, most=MOST_ITEMS)
     try:
         return read_client(schema, data), read_request(schema, data)
     except Unreadable as error:

@@ -62,11 +62,24 @@ class Cluster:
             for topic in self.topics.values()
         ]
 
-    def named(self, name: str | None, topic_id: str | None) -> Topic | None:
-        """The topic of this name or id."""
-        if topic_id is not None:
-            return next((topic for topic in self.topics.values() if topic.id == topic_id), None)
-        return self.topics.get(name or "")
+    def lookup(self) -> Callable[[str | None, str | None], Topic | None]:
+        """A function for one request that gives the topic of a name, or of an id where the id is not null.
+        Topics are put in the order of ids once: a request may have thousands of ids."""
+        ids: dict[str, str] = {}
+
+        def named(name: str | None, topic_id: str | None) -> Topic | None:
+            if topic_id is None:
+                return self.topics.get(name or "")
+            if not ids:
+                ids.update((topic.id, topic.name) for topic in self.topics.values())
+            return self.topics.get(ids.get(topic_id, ""))
+
+        return named
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions of all topics."""
+        return sum(topic.partitions for topic in self.topics.values())
 
     def end(self, now_ms: int) -> int:
         """The high watermark of each partition."""

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from coordinator.core.fields import Json
 from coordinator.serve.cluster import BROKER_ID, CLUSTER_ID, LEADER_EPOCH, Cluster, Topic
+from coordinator.serve.once import partitions_once
 
 EARLIEST: Final = -2
 LATEST: Final = -1
@@ -24,6 +25,9 @@ POLICY_VIOLATION: Final = 44
 KAFKA_STORAGE_ERROR: Final = 56
 MOST_PARTITIONS: Final = 10_000
 """The most partitions of all topics together: without a limit a client could grow the server."""
+MOST_FETCHED: Final = 1 << 18
+"""The bytes of records after which an answer to Fetch has no further batch, whatever size a client asks for:
+records are made for each answer."""
 
 Handler: TypeAlias = Callable[[Cluster, int, Json, int], Json]
 """(cluster, version, request, the time in ms) -> response."""
@@ -35,7 +39,11 @@ def metadata(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     if wanted is None or (version == 0 and not wanted):
         topics = [_topic(topic) for topic in cluster.topics.values()]
     else:
-        topics = [_described_topic(cluster, one) for one in wanted]
+        named = cluster.lookup()
+        topics = [
+            _described_topic(named(name, topic_id), name, topic_id)
+            for name, topic_id in dict.fromkeys(map(_name_or_id, wanted))
+        ]
     return {
         "brokers": [{"nodeId": BROKER_ID, **_address(cluster), "rack": None}],
         "clusterId": CLUSTER_ID,
@@ -44,15 +52,19 @@ def metadata(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     }
 
 
-def _described_topic(cluster: Cluster, wanted: Json) -> Json:
+def _name_or_id(wanted: Json) -> tuple[str | None, str | None]:
+    """The name of a topic in a request, or its id: one of the two is None."""
     topic_id = wanted.get("topicId")
     name = wanted.get("name") or None  # a consumer in Java that asks by id has the empty name
     by_id = topic_id not in (None, NO_ID) and name is None
-    topic = cluster.named(name, topic_id if by_id else None)
+    return (None, topic_id) if by_id else (name or "", None)
+
+
+def _described_topic(topic: Topic | None, name: str | None, topic_id: str | None) -> Json:
     if topic is not None:
         return _topic(topic)
-    error = UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC
-    named = {"topicId": topic_id} if by_id else {}
+    error = UNKNOWN_TOPIC if topic_id is None else UNKNOWN_TOPIC_ID
+    named = {} if topic_id is None else {"topicId": topic_id}
     return {
         "errorCode": error,
         "name": name or "",
@@ -103,7 +115,7 @@ def find_coordinator(cluster: Cluster, version: int, body: Json, _: int) -> Json
     here = {"errorCode": 0, "errorMessage": None, "nodeId": cluster.node, **_address(cluster)}
     if version < 4:
         return here
-    return {"coordinators": [{"key": key, **here} for key in body["coordinatorKeys"]]}
+    return {"coordinators": [{"key": key, **here} for key in dict.fromkeys(body["coordinatorKeys"])]}
 
 
 def list_offsets(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
@@ -131,9 +143,10 @@ def list_offsets(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
 
 
 def _topics(cluster: Cluster, wanted: list[Json]) -> Iterator[tuple[Json, Topic | None]]:
+    named = cluster.lookup()
     for one in wanted:
         name = one.get("name", one.get("topic"))
-        yield one, cluster.named(name, one.get("topicId") if name is None else None)
+        yield one, named(name, one.get("topicId") if name is None else None)
 
 
 def end_of_epoch(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
@@ -153,9 +166,14 @@ def end_of_epoch(cluster: Cluster, _: int, body: Json, now_ms: int) -> Json:
     }
 
 
+def fetched_once(body: Json) -> Json:
+    """A request of Fetch, with each partition once."""
+    return {**body, "topics": partitions_once(body["topics"], "partition")}
+
+
 def fetch(cluster: Cluster, version: int, body: Json, now_ms: int) -> Json:
-    """Fetch, without a session: a client sends all partitions each time."""
-    left = [body["maxBytes"]]
+    """Fetch, without a session: a client sends all partitions each time. `body` has each partition once."""
+    left = [min(body["maxBytes"], MOST_FETCHED)]
 
     def read(topic: Topic | None, partition: Json) -> Json:
         index, first, end = partition["partition"], partition["fetchOffset"], cluster.end(now_ms)
@@ -203,12 +221,15 @@ def fetch_ready_ms(cluster: Cluster, body: Json, now_ms: int) -> int:
 
 def create_topics(cluster: Cluster, _: int, body: Json, __: int) -> Json:
     """CreateTopics; the caller gives the coordinator the new topics."""
+    there = cluster.partitions
 
     def create(one: Json) -> Json:
+        nonlocal there
         name, partitions = one["name"], 1 if one["numPartitions"] == -1 else one["numPartitions"]
-        error = _refused(cluster, name, partitions, TOPIC_EXISTS if name in cluster.topics else 0)
+        error = TOPIC_EXISTS if name in cluster.topics else _refused(name, partitions, there)
         if not error and not body.get("validateOnly"):
             cluster.add(name, partitions)
+            there += partitions
         topic = cluster.topics.get(name)
         shown = {"topicId": topic.id} if topic is not None and not error else {}
         counts: Json = {"numPartitions": partitions, "replicationFactor": 1, "configs": []}
@@ -217,15 +238,13 @@ def create_topics(cluster: Cluster, _: int, body: Json, __: int) -> Json:
     return {"topics": [create(one) for one in body["topics"]]}
 
 
-def _refused(cluster: Cluster, name: str, partitions: int, error: int) -> int:
-    if error:
-        return error
+def _refused(name: str, partitions: int, others: int) -> int:
+    """The error of a topic with so many partitions beside so many of others, 0 for none."""
     if not name or len(name) > 249 or not all(c.isascii() and (c.isalnum() or c in "._-") for c in name):
         return 17  # INVALID_TOPIC_EXCEPTION
-    there = sum(topic.partitions for topic in cluster.topics.values() if topic.name != name)
     if partitions < 1:
         return INVALID_PARTITIONS
-    return POLICY_VIOLATION if there + partitions > MOST_PARTITIONS else 0
+    return POLICY_VIOLATION if others + partitions > MOST_PARTITIONS else 0
 
 
 def _message(error: int) -> Json:
@@ -239,11 +258,12 @@ def _message(error: int) -> Json:
 
 def delete_topics(cluster: Cluster, version: int, body: Json, _: int) -> Json:
     """DeleteTopics, by name, or by id from version 6 on."""
+    named = cluster.lookup()
 
     def delete(wanted: Json) -> Json:
         topic_id = wanted.get("topicId")
         by_id = wanted.get("name") is None
-        topic = cluster.named(wanted.get("name"), topic_id if by_id else None)
+        topic = named(wanted.get("name"), topic_id if by_id else None)
         if topic is None:
             error = UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC
             return {"name": wanted.get("name") or "", "topicId": topic_id, "errorCode": error}
@@ -256,13 +276,18 @@ def delete_topics(cluster: Cluster, version: int, body: Json, _: int) -> Json:
 
 def create_partitions(cluster: Cluster, _: int, body: Json, __: int) -> Json:
     """CreatePartitions."""
+    there = cluster.partitions
 
     def grow(one: Json) -> Json:
+        nonlocal there
         topic, count = cluster.topics.get(one["name"]), one["count"]
-        error = UNKNOWN_TOPIC if topic is None else INVALID_PARTITIONS if count <= topic.partitions else 0
-        error = _refused(cluster, one["name"], count, error)
-        if not error and not body["validateOnly"]:
+        if topic is None or count <= topic.partitions:
+            error = UNKNOWN_TOPIC if topic is None else INVALID_PARTITIONS
+        else:
+            error = _refused(one["name"], count, there - topic.partitions)
+        if topic is not None and not error and not body["validateOnly"]:
             cluster.add(one["name"], count)
+            there += count - topic.partitions
         return {"name": one["name"], "errorCode": error, **_message(error)}
 
     return {"results": [grow(one) for one in body["topics"]]}

@@ -14,8 +14,10 @@ NAMES_ERROR: Final = 6
 
 
 def describe_groups(describe: Callable[[str], Json], version: int, body: Json) -> Json:
-    """The response; `describe` gives the whole state of a group, as `Coordinator.describe` does."""
-    return {"groups": [_group(describe(group_id), group_id, version) for group_id in body["groups"]]}
+    """The response, with each group once; `describe` gives the whole state of a group, as
+    `Coordinator.describe` does."""
+    groups = dict.fromkeys(body["groups"])
+    return {"groups": [_group(describe(group_id), group_id, version) for group_id in groups]}
 
 
 def _group(group: Json, group_id: str, version: int) -> Json:

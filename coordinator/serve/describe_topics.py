@@ -53,15 +53,16 @@ def _error(name: str, error: int) -> Json:
 
 
 def topic_configs(cluster: Cluster, resources: Iterable[Json]) -> list[Json]:
-    """The results of DescribeConfigs for the topics among resources; a topic has no settings here."""
+    """The results of DescribeConfigs for the topics among resources, each once; a topic has no settings
+    here."""
+    names = dict.fromkeys(one["resourceName"] for one in resources if one["resourceType"] == TOPIC)
     return [
         {
-            "errorCode": 0 if one["resourceName"] in cluster.topics else UNKNOWN_TOPIC,
+            "errorCode": 0 if name in cluster.topics else UNKNOWN_TOPIC,
             "errorMessage": None,
             "resourceType": TOPIC,
-            "resourceName": one["resourceName"],
+            "resourceName": name,
             "configs": [],
         }
-        for one in resources
-        if one["resourceType"] == TOPIC
+        for name in names
     ]

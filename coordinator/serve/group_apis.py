@@ -21,6 +21,7 @@ from coordinator.serve.forms import (
     to_kafka,
     to_kip,
 )
+from coordinator.serve.once import once
 
 DESCRIBE_CONFIGS: Final = 32
 
@@ -64,7 +65,7 @@ def _commit_requests(_: int, body: Json) -> list[Json]:
 def _fetch_requests(version: int, body: Json) -> list[Json]:
     """One request for each group: Kafka names the member with the group, KIP-848 once."""
     requests = []
-    for group in [body] if version < 8 else body["groups"]:
+    for group in [body] if version < 8 else once(body["groups"], lambda one: one["groupId"]):
         member = to_kip(FETCHING_MEMBER, group)
         requests.append({**member, "groups": [{name: group[name] for name in ("groupId", "topics")}]})
     return requests

@@ -11,6 +11,7 @@ import dataclasses
 import struct
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from types import NoneType
 from typing import Any, Final, NamedTuple, get_args
 from uuid import UUID
@@ -24,6 +25,10 @@ _FIXED: Final = {
 }
 
 
+MOST_ITEMS: Final = 20_000
+"""The most texts and objects in the lists of one request: an answer has some hundred bytes for each of them,
+and a coordinator with one thread answers nobody else meanwhile. Numbers in lists do not count."""
+
 _number: Final = cache(struct.Struct)
 
 
@@ -32,14 +37,15 @@ class Unreadable(ValueError):
 
 
 class Bytes:
-    """The rest of a frame, from the byte `at` on."""
+    """The rest of a frame, from the byte `at` on. Lists may have `most` texts and objects together."""
 
-    __slots__ = ("_at", "_data", "_size")
+    __slots__ = ("_at", "_data", "_size", "most")
 
-    def __init__(self, data: bytes, at: int = 0) -> None:
+    def __init__(self, data: bytes, at: int = 0, most: float = inf) -> None:
         self._data = data
         self._at = at
         self._size = len(data)
+        self.most = most
 
     @property
     def left(self) -> int:
@@ -125,10 +131,11 @@ def _message(schema: Any, data: Bytes) -> Json:
     if schema.__flexible__:
         body |= empty
         for _ in range(data.uvarint()):
-            tag, content = data.uvarint(), Bytes(data.take(data.uvarint()))
+            tag, content = data.uvarint(), Bytes(data.take(data.uvarint()), most=data.most)
             if tag in tagged:
                 name, read = tagged[tag]
                 body[name] = read(content)
+                data.most = content.most
     return body
 
 
@@ -176,12 +183,13 @@ def shape_of(field: dataclasses.Field[Any]) -> Shape:
 def _reader(field: dataclasses.Field[Any], flexible: bool) -> Callable[[Bytes], Any]:
     kind, kafka_type, nullable, many = shape_of(field)
     if many:
-        return _array(_value(kind, kafka_type, flexible, kafka_type == "uuid"), flexible, nullable)
+        item = _value(kind, kafka_type, flexible, kafka_type == "uuid")
+        return _array(item, flexible, nullable, counts=kafka_type not in _FIXED)
     return _value(kind, kafka_type, flexible, nullable)
 
 
 def _array(
-    item: Callable[[Bytes], Any], flexible: bool, nullable: bool
+    item: Callable[[Bytes], Any], flexible: bool, nullable: bool, counts: bool
 ) -> Callable[[Bytes], list[Any] | None]:
     def read(data: Bytes) -> list[Any] | None:
         size = data.length(flexible, ">i")
@@ -189,6 +197,10 @@ def _array(
             if not nullable:
                 raise Unreadable("a list is null that may not be")
             return None
+        if counts:
+            data.most -= size
+            if data.most < 0:
+                raise Unreadable(f"its lists have more than {MOST_ITEMS} texts and objects")
         return [item(data) for _ in range(size)]
 
     return read

@@ -104,7 +104,8 @@ def alter_configs(
 ) -> Json:
     """IncrementalAlterConfigs: each resource on its own, with all of its changes or none.
 
-    `take` makes the changes durable, and raises AppendFailed where the log refuses them.
+    `take` makes the changes durable, and raises AppendFailed where the log refuses them. Changes that leave
+    the group as it is are not taken: the log would grow with each of them.
     """
     keys = [(resource.type, resource.name) for resource in request.resources]
     responses = []
@@ -114,7 +115,7 @@ def alter_configs(
             if keys.count((resource.type, resource.name)) > 1:
                 raise _invalid("Each resource must be given once.")
             values = _altered(env, resource, request.principal, authorizer)
-            if not request.validate_only:
+            if not request.validate_only and values != env.group_configs.get(resource.name, {}):
                 take(resource.name, values)
         except RequestRejected as rejected:
             code, message = rejected.code, rejected.message

@@ -40,6 +40,7 @@ from coordinator.serve.describe_topics import (
 from coordinator.serve.frames import HEADER, Head, Malformed, answer_frame, head_of
 from coordinator.serve.group_apis import DESCRIBE_CONFIGS, GROUP_APIS, GroupApi
 from coordinator.serve.reading import MOST_ITEMS, Bytes, Unreadable, read_client, read_request
+from coordinator.serve.stored import CountedStorage, Size
 from coordinator.service import Coordinator
 
 MEMBER_ID_REQUIRED: Final = 79
@@ -51,8 +52,9 @@ SHORT: Final = 160
 """The most bytes of a heartbeat that is kept after it was read."""
 KEPT: Final = 4096
 """The number of heartbeats that are kept with their parsed form: at most 13 MB."""
-COMPACTED: Final = 10_000
-"""The log is compacted when it has this many records, and twice as many as after the last compaction."""
+COMPACTED: Final = Size(10_000, 64 << 20)
+"""The log is compacted when it has this size in one of the two, and twice as much of that as after the last
+compaction. Records in memory count as entries."""
 ADDS_AT_ONCE: Final = 4
 """JoinGroup below this version takes a new member without giving it an id first."""
 
@@ -80,6 +82,8 @@ class Sent(NamedTuple):
     correlation_id: int
     client: Json
     body: Json
+    size: int = 0
+    """The bytes of the frame."""
 
 
 @dataclass(slots=True)
@@ -92,14 +96,19 @@ class _Waiting:
 class Broker:
     """One coordinator and a cluster of one broker around it."""
 
-    def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
+    def __init__(
+        self, coordinator: Coordinator, cluster: Cluster, storage: CountedStorage | None = None
+    ) -> None:
+        """`storage` is that of the coordinator's log, None where the log is in memory alone."""
         self.offered = dict(VERSIONS)
         """The versions in this broker's ApiVersions."""
         self._coordinator = coordinator
         self._cluster = cluster
+        self._storage = storage
         self._waiting: dict[int, _Waiting] = {}
         self._tickets = 0
         self._compact_at = COMPACTED
+        self._written = 0
         wanted = list(cluster.topics.values())
         cluster.restore(Topic(name, one.id, one.partitions) for name, one in coordinator.topics.items())
         for topic in wanted:
@@ -210,11 +219,20 @@ class Broker:
 
     def _compact(self) -> None:
         """P3: compact the log: a long-running server keeps the state of its groups, not their history."""
-        if self._coordinator.end < self._compact_at:
+        size = self._log_size()
+        if all(one < limit for one, limit in zip(size, self._compact_at, strict=True)):
             return
         with suppress(AppendFailed):  # the disk is full: the next request reports that
             self._coordinator.compact()
-        self._compact_at = max(COMPACTED, 2 * self._coordinator.end)
+        self._written = 0
+        size = self._log_size()
+        self._compact_at = Size(*(max(least, 2 * one) for least, one in zip(COMPACTED, size, strict=True)))
+
+    def _log_size(self) -> Size:
+        """The size of the log. In memory, records share texts with the groups, so that the bytes of the
+        requests that wrote records since the last compaction stand for the characters."""
+        size = Size(0, self._written) if self._storage is None else self._storage.size
+        return size._replace(entries=max(size.entries, self._coordinator.end))
 
     def forget(self, ticket: int) -> None:
         """Forget the request of a connection that is gone: no client reads the response."""
@@ -231,13 +249,16 @@ class Broker:
         except (KeyError, TypeError) as error:
             raise Malformed(f"{api.name} {sent.version} has no {error}") from None
         ticket = self._tickets = self._tickets + 1
-        answers = []
+        answers, end = [], self._coordinator.end
         for body in requests:
             answer = self._ask(api, sent, body, ticket)
             if answer is PENDING:
                 self._waiting[ticket] = _Waiting(sent)
+                self._written += sent.size
                 return ticket
             answers.append(answer)
+        if self._coordinator.end > end:
+            self._written += sent.size
         if not answers:
             return self.response(sent, {"groups": []})
         answered = api.answered(sent.version, answers)
@@ -264,8 +285,13 @@ class Broker:
         return ticket
 
     def _set_topics(self, before: set[str]) -> None:
-        gone = [name for name in before if name not in self._cluster.topics]
-        self._coordinator.set_topics(self._cluster.operations(), gone)
+        """Give the coordinator the topics that differ from its own, and those of `before` that are gone. The
+        log has no entry where nothing differs."""
+        known, here = self._coordinator.topics, self._cluster.topics
+        upsert = [one for one in here.values() if known.get(one.name) != (one.id, one.partitions)]
+        gone = [name for name in before if name not in here]
+        if upsert or gone:
+            self._coordinator.set_topics([one.operation() for one in upsert], gone)
 
     def read(self, frame: bytes, host: str) -> Sent:
         """The request in a frame. Malformed for a frame that is no request."""
@@ -280,7 +306,8 @@ class Broker:
             raise Malformed(f"API {key} has the versions {first} to {last}, not {version}")
         again = key in HEARTBEATS and len(frame) <= SHORT
         client_id, body = (_read_once if again else _read)(key, version, frame[HEADER:])
-        return Sent(key, version, correlation_id, {"id": client_id, "host": f"/{host}"}, body)
+        client = {"id": client_id, "host": f"/{host}"}
+        return Sent(key, version, correlation_id, client, body, len(frame))
 
     def response(self, sent: Sent, answer: Json) -> bytes:
         """The frame of a response."""

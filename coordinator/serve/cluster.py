@@ -31,6 +31,10 @@ class Topic:
     id: str
     partitions: int
 
+    def operation(self) -> dict[str, object]:
+        """The topic as the coordinator's `set_topics` takes it."""
+        return {"name": self.name, "id": self.id, "partitions": self.partitions}
+
 
 @dataclass(slots=True)
 class Cluster:
@@ -54,13 +58,6 @@ class Cluster:
     def restore(self, topics: Iterable[Topic]) -> None:
         """Take over topics with their ids, as a log has them."""
         self.topics |= {topic.name: topic for topic in topics}
-
-    def operations(self) -> list[dict[str, object]]:
-        """The topics as the coordinator's `set_topics` takes them."""
-        return [
-            {"name": topic.name, "id": topic.id, "partitions": topic.partitions}
-            for topic in self.topics.values()
-        ]
 
     def lookup(self) -> Callable[[str | None, str | None], Topic | None]:
         """A function for one request that gives the topic of a name, or of an id where the id is not null.

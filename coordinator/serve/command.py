@@ -23,6 +23,7 @@ from coordinator.serve.cluster import Cluster
 from coordinator.serve.connection import Bounds
 from coordinator.serve.login import read_users
 from coordinator.serve.server import Server, UpstreamFailed
+from coordinator.serve.stored import CountedStorage
 from coordinator.serve.upstream import Upstream
 from coordinator.service import Coordinator
 
@@ -65,7 +66,7 @@ def serve(arguments: Sequence[str]) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     storage = None
     try:
-        storage = None if options.log is None else SqliteStorage(options.log)
+        storage = None if options.log is None else CountedStorage(SqliteStorage(options.log))
         coordinator = Coordinator(
             dialect=Dialect.named(options.dialect),
             clock=SystemClock(),
@@ -78,7 +79,7 @@ def serve(arguments: Sequence[str]) -> int:
         for topic in topics:
             assert topic is not None
             cluster.add(topic["name"], int(topic["partitions"]))
-        broker = Broker(coordinator, cluster)
+        broker = Broker(coordinator, cluster, storage)
         users = None if options.users is None else read_users(Path(options.users))
         tls = _tls(options.certificate, options.key)
     except (BadInput, AppendFailed) as error:

@@ -23,6 +23,7 @@ from coordinator.serve.cluster import Cluster
 from coordinator.serve.codec import from_json, to_json
 from coordinator.serve.connection import Bounds
 from coordinator.serve.server import Server
+from coordinator.serve.stored import CountedStorage
 from coordinator.serve.upstream import Upstream
 from harness.targets.broker.local import free_port
 
@@ -40,8 +41,10 @@ class Recorded(Broker):
     """A broker that remembers which version of each API clients sent. Calls that a test puts into `todo`
     are done before the next request, in the thread of the server."""
 
-    def __init__(self, coordinator: Coordinator, cluster: Cluster) -> None:
-        super().__init__(coordinator, cluster)
+    def __init__(
+        self, coordinator: Coordinator, cluster: Cluster, storage: CountedStorage | None = None
+    ) -> None:
+        super().__init__(coordinator, cluster, storage)
         self.seen: set[tuple[int, int]] = set()
         self.todo: list[Callable[[], object]] = []
         self.fail_over = coordinator.restart
@@ -62,11 +65,15 @@ def broker(
     rate: int = 10,
     dialect: str = "kip-848",
     settings: dict[str, int] | None = None,
+    storage: CountedStorage | None = None,
 ) -> Recorded:
     simulated = clock is None
     clock = clock or SimulatedClock()
     coordinator = Coordinator(
-        dialect=Dialect.named(dialect), clock=clock, ids=numbered_ids() if simulated else random_ids()
+        dialect=Dialect.named(dialect),
+        clock=clock,
+        ids=numbered_ids() if simulated else random_ids(),
+        storage=storage,
     )
     if settings:
         coordinator.configure(settings)
@@ -76,7 +83,7 @@ def broker(
     )
     for name, partitions in topics.items():
         cluster.add(name, partitions)
-    return Recorded(coordinator, cluster)
+    return Recorded(coordinator, cluster, storage)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from coordinator.core.clock import SimulatedClock
 from coordinator.serve.broker import _read_once
 from coordinator.serve.connection import Bounds
 from coordinator.serve.frames import Malformed
+from coordinator.serve.stored import Size
 
 WARM = 10_000
 """Frames after which everything that is made once exists."""
@@ -137,7 +138,7 @@ def test_frames_of_all_kinds_neither_end_the_broker_nor_change_other_groups(
     frames: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes that some of the frames leave are counted: their groups are deleted, the log is compacted."""
-    monkeypatch.setattr("coordinator.serve.broker.COMPACTED", 200)
+    monkeypatch.setattr("coordinator.serve.broker.COMPACTED", Size(200, 1 << 20))
     fuzzed = Fuzzed()
     fuzzed.frames(WARM)
     fuzzed.settle()

@@ -83,7 +83,7 @@ class Coordinator:
         self.others = OtherGroups()
         self._offsets: Offsets = {}
         self._log = Log()
-        self._started = False
+        self._started, self._opened = False, storage is not None
         self._admission = Admission(authorizer)
         self._timers = Timers()
         self._metrics = Metrics()
@@ -405,7 +405,7 @@ class Coordinator:
         self._replace(log, groups, offsets)
         self._admission = admission
         self._scripts.clear()
-        self._next_ids, self._started = [], False
+        self._next_ids, self._started, self._opened = [], False, False
         if simulated:
             simulated.set(now_ms)
 
@@ -443,8 +443,11 @@ class Coordinator:
         self._log.failing = failing
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Change the configuration by Kafka's names (config.py), before the first request."""
+        """Change the configuration by Kafka's names (config.py), before the first request. Timers of groups
+        that a storage had are armed anew."""
         if self._started:
             raise BadInput("the configuration can only be changed before the first request")
         config, assignors = configured(self._env.config, self._env.assignors, settings)
         self._env = dataclasses.replace(self._env, config=config, assignors=assignors)
+        if self._opened and self._admission.active:  # the log was loaded with the values before
+            self.restart()

@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from coordinator.core.clock import SystemClock, random_ids
+from coordinator.core.config import Config, configured
 from coordinator.core.dialect import DIALECTS, Dialect
 from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.storage import SqliteStorage
@@ -44,7 +45,8 @@ examples:
   As Apache Kafka 4.2 behaves, with short time-outs for tests:
 
     python -m coordinator serve --topic foo:6 --dialect kafka-4.2 \\
-      --set group.consumer.heartbeat.interval.ms=200 --set group.consumer.session.timeout.ms=2000
+      --set group.consumer.min.heartbeat.interval.ms=200 --set group.consumer.heartbeat.interval.ms=200 \\
+      --set group.consumer.min.session.timeout.ms=2000 --set group.consumer.session.timeout.ms=2000
 """
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]]+):(?P<port>\d{1,5})")
 DEFAULT_RATE = 10
@@ -66,14 +68,15 @@ def serve(arguments: Sequence[str]) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     storage = None
     try:
+        config, _ = configured(Config(), {}, _settings(options.set))  # before the log arms any timer
         storage = None if options.log is None else CountedStorage(SqliteStorage(options.log))
         coordinator = Coordinator(
             dialect=Dialect.named(options.dialect),
             clock=SystemClock(),
             ids=random_ids(),
+            config=config,
             storage=storage,
         )
-        coordinator.configure(_settings(options.set))
         rate = DEFAULT_RATE if options.rate is None else options.rate
         cluster = Cluster(host, port, coordinator.clock.now_ms(), lambda: str(uuid4()), rate)
         for topic in topics:

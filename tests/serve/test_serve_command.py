@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 from served import ROOT, serving
 
+from coordinator.serve.command import EXAMPLES
 from coordinator.serve.connection import Bounds
 from harness.targets.broker.connection import Connection
 from harness.targets.broker.local import free_port
@@ -80,6 +83,57 @@ def test_a_signal_ends_it_cleanly(answer: signal.Signals) -> None:
         output, errors = run.communicate(timeout=60)
         client.close()
     assert (run.returncode, output, "Traceback" in errors) == (0, "stopped; 1 connections were open\n", False)
+
+
+def test_settings_hold_for_the_groups_of_a_log(tmp_path: Path) -> None:
+    """P2: a group that was empty at the stop is deleted as the start configures it, not a week later."""
+    log, port = tmp_path / "groups.db", free_port()
+    beat = {"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 60000}
+    with program("--topic", "foo:2", "--log", str(log), port=port):
+        client = Connection("127.0.0.1", port)
+        client.call(
+            "ConsumerGroupHeartbeat", 0, beat | {"subscribedTopicNames": ["foo"], "topicPartitions": []}
+        )
+        assert client.call("ConsumerGroupHeartbeat", 0, {**beat, "memberEpoch": -1})["errorCode"] == 0
+        assert [one["groupId"] for one in client.call("ListGroups", 4, {})["groups"]] == ["g"]
+        client.close()
+    with program("--log", str(log), "--set", "group.empty.retention.ms=50", port=port):
+        client = Connection("127.0.0.1", port)
+        end = time.monotonic() + 60  # for a server that hangs
+        while client.call("ListGroups", 4, {})["groups"]:
+            assert time.monotonic() < end
+        client.close()
+
+
+def test_the_examples_of_the_help_run(tmp_path: Path) -> None:
+    """Each command as it is printed, but for its ports."""
+    commands = re.findall(r"python -m coordinator (serve (?:.*\\\n)*.*)", EXAMPLES)
+    assert len(commands) == 4
+    with serving(topics={"foo": 1}) as (_, behind):
+        for command in commands:
+            port = free_port()
+            words = (
+                command.replace("\\\n", " ")
+                .replace(":9092", f":{port}")
+                .replace(":9093", f":{behind}")
+                .split()
+            )
+            if "--listen" not in words:
+                words += ["--listen", f"127.0.0.1:{port}"]
+            run = subprocess.Popen(
+                [sys.executable, "-m", "coordinator", *words],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            try:
+                assert run.stdout is not None
+                assert run.stdout.readline() == f"listening on 127.0.0.1:{port}\n", run.communicate()
+            finally:
+                run.kill()
+                run.communicate()
 
 
 def test_frames_and_connections_are_bounded(caplog: pytest.LogCaptureFixture) -> None:

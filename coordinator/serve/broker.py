@@ -120,14 +120,15 @@ class Broker:
         self._cluster.node, self._cluster.port = node, port
 
     def take_topics(self, topics: Iterable[Topic]) -> None:
-        """Take these topics, and no others. AppendFailed where the log refuses; then nothing changes."""
+        """Take these topics, and no others. AppendFailed where the log refuses, BadInput where a topic has
+        fewer partitions than before; then nothing changes."""
         before, wanted = self._cluster.topics, {topic.name: topic for topic in topics}
         if wanted == before:
             return
         self._cluster.topics = wanted
         try:
             self._set_topics(set(before))
-        except AppendFailed:
+        except BaseException:
             self._cluster.topics = before
             raise
 

@@ -106,10 +106,7 @@ def serve(arguments: Sequence[str]) -> int:
         )
         return 3
     except UpstreamFailed as error:
-        print(
-            f"python -m coordinator serve: no broker of Kafka answers at {options.upstream}: {error}.",
-            file=sys.stderr,
-        )
+        print(f"python -m coordinator serve: {error}.", file=sys.stderr)
         return 3
     finally:
         if storage is not None:

@@ -17,6 +17,7 @@ from math import inf
 from time import monotonic
 from typing import Any, Final, cast
 
+from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.serve.broker import Broker
 from coordinator.serve.frames import Malformed
 from coordinator.serve.login import Login
@@ -191,7 +192,7 @@ class Connection(asyncio.Protocol):
     # The end
 
     def _fail(self, error: Exception) -> None:
-        if isinstance(error, Malformed):
+        if isinstance(error, (Malformed, AppendFailed, BadInput)):
             _log.warning("closed the connection from %s: %s", self.host, error)
         elif not isinstance(error, OSError | asyncio.IncompleteReadError):  # else the other side has gone
             _log.error(

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Final
 
+from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.serve.broker import Broker
 from coordinator.serve.connection import Bounds, Connection, Shared
-from coordinator.serve.frames import Malformed
 from coordinator.serve.login import VERSIONS as SASL
-from coordinator.serve.upstream import Address, Upstream
+from coordinator.serve.upstream import FAILURES, Address, Upstream
 
 TICK_S: Final = 0.01
 """The seconds between two looks at time-outs and waiting requests."""
@@ -23,7 +23,7 @@ _log = logging.getLogger("coordinator.serve")
 
 
 class UpstreamFailed(Exception):
-    """An error: there is no broker upstream. The text has the reason."""
+    """An error: there is no broker upstream that can be used. The text has the reason."""
 
 
 class Server:
@@ -89,8 +89,11 @@ class Server:
     async def _begin(self, upstream: Upstream, host: str, port: int) -> None:
         try:
             await upstream.begin(port, lambda address: self._listen(host, 0, address))
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed) as error:
-            raise UpstreamFailed(str(error) or "it is silent") from None
+        except (BadInput, AppendFailed) as error:
+            raise UpstreamFailed(f"the topics of {upstream} cannot be taken over: {error}") from None
+        except FAILURES as error:
+            why = str(error) or "it is silent"
+            raise UpstreamFailed(f"no broker of Kafka answers at {upstream}: {why}") from None
 
     async def _tick(self) -> None:
         while True:

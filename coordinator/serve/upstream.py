@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeAlias
 
 from kio.index import load_request_schema
 
-from coordinator.core.errors import AppendFailed
+from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.fields import Json
 from coordinator.serve.addresses import FOLLOWED, REWRITTEN, Listener, rewritten
 from coordinator.serve.broker import Broker
@@ -70,10 +70,15 @@ class Upstream:
         self._own: Passage | None = None
         self._reading = asyncio.Lock()
 
+    def __str__(self) -> str:
+        """HOST:PORT of the broker; an IPv6 address is in brackets."""
+        host, port = self.address
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
     async def begin(self, port: int, listen: Callable[[Address], Awaitable[int]]) -> None:
         """Read versions, brokers and topics. `port` is that of this server for the broker at the address,
         `listen` opens a port for another broker. OSError or TimeoutError where no broker answers, Malformed
-        where an answer cannot be read."""
+        where an answer cannot be read, BadInput or AppendFailed where its topics cannot be taken over."""
         self._listen = listen
         self._places[self.address] = port
         own = await Passage.opened(self.address)
@@ -104,9 +109,9 @@ class Upstream:
             try:
                 await self._read_topics()
                 failed = False
-            except FAILURES as error:
+            except Exception as error:  # of any kind: nobody else would read the topics
                 if not failed:
-                    _log.warning("the topics of %s:%d cannot be read: %s", *self.address, error)
+                    _log.warning("the topics of %s cannot be read: %s", self, error)
                 failed = True
 
     async def notice(self, head: Head, answer: bytes) -> None:
@@ -123,7 +128,7 @@ class Upstream:
                 self._broker.take_topics(
                     _topics(await self._own.ask("Metadata", METADATA_VERSION, ALL_TOPICS))
                 )
-            except FAILURES:
+            except BaseException:  # an answer may be left in the connection
                 if self._own is not None:
                     self._own.close()
                 self._own = None
@@ -158,8 +163,9 @@ class Upstream:
 ALL_TOPICS: Final[Json] = {"topics": None, "allowAutoTopicCreation": False}
 
 
-FAILURES: Final = (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed, AppendFailed)
-"""Errors after which the broker is asked again later."""
+FAILURES: Final = (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed, AppendFailed, BadInput)
+"""Errors after which the broker is asked again later. BadInput comes from a broker that lags behind, where a
+topic had more partitions before."""
 
 
 def _topics(metadata: Json) -> list[Topic]:

@@ -6,15 +6,17 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
-from served import FAST, serving
+from served import FAST, broker, serving
 from test_serve_command import COMMAND, program
 
+from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.serve.connection import AHEAD
 from coordinator.serve.frames import request_frame
 from harness.errors import ConformError
@@ -23,6 +25,8 @@ from harness.targets.broker.local import free_port
 
 TOPIC, GROUP = 2, 32
 """Types of resources that have configurations."""
+NEW = "99999999-9999-9999-9999-999999999999"
+"""The id of a topic that comes."""
 
 
 def until(done: Callable[[], bool], act: Callable[[], object] = lambda: None) -> None:
@@ -163,6 +167,57 @@ def test_a_broker_that_went_and_came_back(caplog: pytest.LogCaptureFixture) -> N
             assert topics_of(again) == {"foo": 2}
             for connection in (again, groups, data):
                 connection.close()
+
+
+def test_a_broker_that_lags_behind_is_read_again(caplog: pytest.LogCaptureFixture) -> None:
+    """One of the brokers behind an address answers fewer partitions than another: nothing changes then, and
+    the topics are read again."""
+    with (
+        serving(topics={"foo": 6}) as (there, behind),
+        serving(topics={}, upstream=behind) as (made, port),
+    ):
+        topics, foo = there._cluster.topics, there._cluster.topics["foo"]
+        there._cluster.topics = {"foo": replace(foo, partitions=5), "new": replace(foo, name="new", id=NEW)}
+        until(lambda: "foo' has 6 partitions and never fewer" in caplog.text)
+        assert made.has_topic("foo", 6) and not made.has_topic("new", 6)
+        assert made._coordinator.topics["foo"].partitions == 6
+        with pytest.raises(ConformError):
+            topics_of(Connection("127.0.0.1", port))
+        assert "closed the connection from 127.0.0.1: topic 'foo' has 6 partitions" in caplog.text
+        there._cluster.topics = topics | {"foo": replace(foo, partitions=7)}
+        until(lambda: made._coordinator.topics["foo"].partitions == 7)
+        assert made.has_topic("foo", 7)
+        connection = Connection("127.0.0.1", port)
+        assert topics_of(connection) == {"foo": 7}
+        connection.close()
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["fewer partitions", "the log refuses"])
+def test_topics_that_are_not_taken_over_change_nothing(refuses: bool) -> None:
+    made = broker({"foo": 6, "bar": 1})
+    before = dict(made._cluster.topics)
+    foo = before["foo"]
+    made._coordinator.fail_appends(refuses)
+    with pytest.raises(AppendFailed if refuses else BadInput):
+        made.take_topics([replace(foo, partitions=7 if refuses else 5), replace(foo, name="new", id=NEW)])
+    assert made._cluster.topics == before and set(made._coordinator.topics) == set(before)
+    made._coordinator.fail_appends(False)
+    made.take_topics([replace(foo, partitions=7)])
+    assert set(made._coordinator.topics) == {"foo"} and made.has_topic("foo", 7)
+
+
+def test_a_broker_with_fewer_partitions_than_the_log_is_named(tmp_path: Path) -> None:
+    log = str(tmp_path / "groups.db")
+    with serving(topics={"foo": 2}) as (there, behind):
+        with program("--log", log, "--upstream", f"127.0.0.1:{behind}", port=free_port()):
+            pass
+        there._cluster.topics = {"foo": replace(there._cluster.topics["foo"], partitions=1)}
+        words = ["--listen", f"127.0.0.1:{free_port()}", "--log", log, "--upstream", f"127.0.0.1:{behind}"]
+        ended = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60)
+    sentence = f"the topics of 127.0.0.1:{behind} cannot be taken over: topic 'foo' has 2 partitions"
+    assert (ended.returncode, sentence in ended.stderr) == (3, True), ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Requests from bytes to JSON, with every length checked before anything is allocated.
 
 kio's own reader allocates as much memory as a frame asks for, and a failed allocation ends the process; so
-bytes of clients are read here, by kio's schemas. The JSON is that of `codec.to_json`.
+bytes of clients are read here, by kio's schemas. The JSON is that of `codec.to_json`, but for the UUID of
+zeros: none of Kafka's UUIDs may be null, and handlers refuse the zeros where they mean no topic.
 """
 
 from __future__ import annotations
@@ -170,7 +171,8 @@ class Shape(NamedTuple):
 
 
 def shape_of(field: dataclasses.Field[Any]) -> Shape:
-    """The type of a field of kio's dataclasses. A UUID of zeros stands for null, whatever the schema says."""
+    """The type of a field of kio's dataclasses. In answers null stands for a UUID of zeros, whatever the
+    schema has."""
     options = [option for option in get_args(field.type) if option is not NoneType]
     nullable = len(options) < len(get_args(field.type))
     kind: Any = options[0] if nullable else field.type
@@ -215,7 +217,7 @@ def _value(kind: Any, kafka_type: str | None, flexible: bool, nullable: bool) ->
     if (form := _FIXED.get(kafka_type)) is not None:
         return lambda data: data.fixed(form)
     if kafka_type == "uuid":
-        return lambda data: _uuid(data.take(16))
+        return lambda data: str(UUID(bytes=data.take(16)))
     if kafka_type == "string":
         return lambda data: _there(data.text(flexible), nullable)
     assert kafka_type in ("bytes", "records")
@@ -226,10 +228,6 @@ def _value(kind: Any, kafka_type: str | None, flexible: bool, nullable: bool) ->
         return _there(content, nullable)
 
     return read
-
-
-def _uuid(data: bytes) -> str | None:
-    return str(UUID(bytes=data)) if any(data) else None
 
 
 def _there(value: str | None, nullable: bool) -> str | None:

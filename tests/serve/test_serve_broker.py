@@ -301,3 +301,32 @@ def test_a_classic_group_is_described() -> None:
     assert (one["memberMetadata"], one["memberAssignment"]) == ("AAA=", "AAI=")
     ask(made, 68, 1, HEARTBEAT)
     assert ask(made, 15, 5, {"groups": ["g"]})["groups"][0]["groupState"] == "Dead", "of another kind"
+
+
+def test_an_id_of_zeros_is_refused_by_the_group_and_not_by_the_connection() -> None:
+    """H3: the answer is INVALID_REQUEST, as for the same request in the line protocol."""
+    made = broker({"foo": 2})
+    owned = [{"topicId": None, "partitions": [0]}]  # kio writes zeros for null
+    answer = ask(made, 68, 1, {**HEARTBEAT, "topicPartitions": owned})
+    assert (answer["errorCode"], answer["memberEpoch"]) == (42, 0)
+    assert "topic id of zeros" in answer["errorMessage"]
+    assert ask(made, 68, 1, HEARTBEAT)["errorCode"] == 0
+
+
+@pytest.mark.parametrize("version", [10, 13])
+def test_requests_about_the_topic_of_zeros(version: int) -> None:
+    """Metadata, Fetch and DeleteTopics know no topic of this id."""
+    made = broker({"foo": 2})
+    if version == 10:
+        wanted = [{"topicId": None, "name": "foo"}, {"topicId": None, "name": None}]
+        topics = ask(made, 3, 10, {"topics": wanted})["topics"]
+        assert [(one["errorCode"], one["name"]) for one in topics] == [(0, "foo"), (3, "")]
+        topics = [{"name": "none", "topicId": None}, {"name": None, "topicId": None}]
+        deleted = ask(made, 20, 6, {"topics": topics, "timeoutMs": 1})["responses"]
+        assert [one["errorCode"] for one in deleted] == [3, 100]
+        return
+    partition = {"partition": 0, "fetchOffset": 0, "partitionMaxBytes": 10}
+    body = {"replicaId": -1, "maxWaitMs": 0, "minBytes": 1, "maxBytes": 10}
+    topic = {"topicId": None, "partitions": [partition]}
+    [answer] = ask(made, 1, version, body | {"topics": [topic]})["responses"]
+    assert answer["partitions"][0]["errorCode"] == 100

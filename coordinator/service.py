@@ -322,8 +322,11 @@ class Coordinator:
 
     # Reading
 
-    def describe(self, group: str) -> Json:
-        """The whole state of a group (describe.py); Dead where it does not exist."""
+    def describe(self, group: str, principal: str | None = None) -> Json:
+        """The whole state of a group (describe.py); Dead where it does not exist. For a principal:
+        RequestRejected where it may not see the group (D5), or the coordinator is not active (H5)."""
+        if principal is not None:
+            self._admission.admit(principal, "DESCRIBE", group)
         if group in self.others:
             return self.others.describe(group)
         return describe_group(self._groups.get(group) or Group(group), self._env.group_configs.get(group, {}))

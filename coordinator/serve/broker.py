@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from kio.index import load_request_schema
@@ -153,10 +153,10 @@ class Broker:
             error = UNSUPPORTED_VERSION if sent.body.get("unsupported") else 0
             return self.response(sent, api_versions(self.offered, error))
         if sent.key == DESCRIBE_GROUPS:
-            answer = describe_groups(self._coordinator.describe, sent.version, sent.body)
-            return self.response(sent, answer)
+            describe = partial(self._coordinator.describe, principal=sent.client.get("principal", ""))
+            return self.response(sent, describe_groups(describe, sent.version, sent.body))
         if sent.key == OFFSET_DELETE:
-            return self.response(sent, delete_offsets(self._coordinator, sent.body))
+            return self.response(sent, delete_offsets(self._coordinator, sent.client, sent.body))
         if sent.key == DESCRIBE_TOPIC_PARTITIONS:
             answer = describe_topic_partitions(self._cluster, sent.body)
             return self.response(sent, answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from coordinator.core.errors import RequestRejected
 from coordinator.core.fields import Json
 
 DESCRIBE_GROUPS: Final = 15
@@ -15,12 +16,16 @@ NAMES_ERROR: Final = 6
 
 def describe_groups(describe: Callable[[str], Json], version: int, body: Json) -> Json:
     """The response, with each group once; `describe` gives the whole state of a group, as
-    `Coordinator.describe` does."""
-    groups = dict.fromkeys(body["groups"])
-    return {"groups": [_group(describe(group_id), group_id, version) for group_id in groups]}
+    `Coordinator.describe` does for the client."""
+    return {"groups": [_group(describe, group_id, version) for group_id in dict.fromkeys(body["groups"])]}
 
 
-def _group(group: Json, group_id: str, version: int) -> Json:
+def _group(describe: Callable[[str], Json], group_id: str, version: int) -> Json:
+    try:
+        group = describe(group_id)
+    except RequestRejected as rejected:
+        refused = {"errorCode": int(rejected.code), "errorMessage": rejected.message}
+        return {"groupId": group_id, "groupState": "", **refused}
     if group.get("type") != "classic" or group["state"] == "Dead":
         refused = {"errorCode": GROUP_ID_NOT_FOUND, "errorMessage": f"There is no classic group {group_id}."}
         return {"groupId": group_id, "groupState": "Dead", **(refused if version >= NAMES_ERROR else {})}

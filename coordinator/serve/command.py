@@ -50,6 +50,8 @@ examples:
 """
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[^:\[\]]+):(?P<port>\d{1,5})")
 DEFAULT_RATE = 10
+MOST_RATE = 1_000_000
+"""The most records of a partition in a second: a higher rate soon makes offsets that no answer can hold."""
 _TOPIC = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,249}):(?P<partitions>\d{1,5})")
 
 
@@ -60,11 +62,7 @@ def serve(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     host, port = _address(parser, "--listen", options.listen)
     behind = None if options.upstream is None else _address(parser, "--upstream", options.upstream)
-    if behind is not None and (options.topic or options.rate is not None):
-        parser.error("--topic and --rate do not go with --upstream: topics and records are the broker's")
-    topics = [_TOPIC.fullmatch(given) for given in options.topic]
-    if wrong := [given for given, read in zip(options.topic, topics, strict=True) if read is None]:
-        parser.error(f"--topic is NAME:PARTITIONS, as in foo:6, not {wrong[0]!r}")
+    topics = _topics(parser, options)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     storage = None
     try:
@@ -79,9 +77,8 @@ def serve(arguments: Sequence[str]) -> int:
         )
         rate = DEFAULT_RATE if options.rate is None else options.rate
         cluster = Cluster(host, port, coordinator.clock.now_ms(), lambda: str(uuid4()), rate)
-        for topic in topics:
-            assert topic is not None
-            cluster.add(topic["name"], int(topic["partitions"]))
+        for name, partitions in topics:
+            cluster.add(name, partitions)
         broker = Broker(coordinator, cluster, storage)
         users = None if options.users is None else read_users(Path(options.users))
         tls = _tls(options.certificate, options.key)
@@ -180,6 +177,23 @@ def _address(parser: argparse.ArgumentParser, option: str, given: str) -> tuple[
     if address is None or int(address["port"]) > 65535:
         parser.error(f"{option} is HOST:PORT, as in 127.0.0.1:9092, not {given!r}")
     return address["host"].strip("[]"), int(address["port"])
+
+
+def _topics(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[tuple[str, int]]:
+    """The topics of the command line, whose numbers are checked, too."""
+    if options.upstream is not None and (options.topic or options.rate is not None):
+        parser.error("--topic and --rate do not go with --upstream: topics and records are the broker's")
+    if options.rate is not None and not 0 <= options.rate <= MOST_RATE:
+        parser.error(f"--rate is a number of records from 0 to {MOST_RATE}, not {options.rate}")
+    if options.connections < 1:
+        parser.error(f"--connections is a number of connections from 1, not {options.connections}")
+    topics = []
+    for given in options.topic:
+        read = _TOPIC.fullmatch(given)
+        if read is None:
+            parser.error(f"--topic is NAME:PARTITIONS, as in foo:6, not {given!r}")
+        topics.append((read["name"], int(read["partitions"])))
+    return topics
 
 
 def _settings(given: Sequence[str]) -> dict[str, int]:

@@ -179,6 +179,10 @@ def test_a_half_open_connection_holds_up_nobody() -> None:
         (["--set", "x=y"], "--set is NAME=VALUE with a whole number, not 'x=y'"),
         (["--set", "group.nothing=1"], "group.nothing"),
         (["--dialect", "kafka-9"], "kafka-9"),
+        (["--rate", "-1"], "--rate is a number of records from 0 to 1000000, not -1"),
+        (["--rate", "1000001"], "--rate is a number of records from 0 to 1000000, not 1000001"),
+        (["--connections", "-1"], "--connections is a number of connections from 1, not -1"),
+        (["--connections", "0"], "--connections is a number of connections from 1, not 0"),
     ],
 )
 def test_a_wrong_command_line_says_what_is_wrong(words: list[str], sentence: str) -> None:

@@ -9,6 +9,7 @@ heartbeat arms the session with its new time-out.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
@@ -107,12 +108,12 @@ def alter_configs(
     `take` makes the changes durable, and raises AppendFailed where the log refuses them. Changes that leave
     the group as it is are not taken: the log would grow with each of them.
     """
-    keys = [(resource.type, resource.name) for resource in request.resources]
+    times = Counter((resource.type, resource.name) for resource in request.resources)
     responses = []
     for resource in request.resources:
         code, message = ErrorCode.NONE, None
         try:
-            if keys.count((resource.type, resource.name)) > 1:
+            if times[resource.type, resource.name] > 1:
                 raise _invalid("Each resource must be given once.")
             values = _altered(env, resource, request.principal, authorizer)
             if not request.validate_only and values != env.group_configs.get(resource.name, {}):
@@ -141,9 +142,10 @@ def _altered(
     authorize(authorizer, principal, "ALTER_CONFIGS", resource.name)
     _check_group_id(resource.name)
     names = [known_name(change.name) for change in resource.changes]
+    times = Counter(names)
     values = dict(env.group_configs.get(resource.name, {}))
     for name, change in zip(names, resource.changes, strict=True):
-        if names.count(name) > 1:
+        if times[name] > 1:
             raise _invalid(f"Configuration {name} is given twice.")
         if change.operation == SET:
             values[name] = _value(name, change)

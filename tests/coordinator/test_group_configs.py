@@ -9,9 +9,12 @@ from admin_driver import BROKER, GROUP, INTERVAL, SESSION, alter, ask, change, c
 from group_driver import IDS, GroupDriver
 
 from coordinator import AppendFailed, BadInput, Config, Coordinator, ErrorCode
-from coordinator.admin.configs import changed_configs
-from coordinator.core.admission import CLUSTER
+from coordinator.admin.configs import alter_configs, changed_configs
+from coordinator.admin.requests import DELETE, AlteredResource, AlterRequest, ConfigChange
+from coordinator.core.admission import CLUSTER, allow_everything
+from coordinator.core.dialect import Dialect
 from coordinator.core.log import opened
+from coordinator.core.step import Env
 from coordinator.core.storage import SqliteStorage
 
 OWN, STATIC, DEFAULT = 8, 4, 5
@@ -214,3 +217,30 @@ def test_rights() -> None:
         (result,) = ask(coordinator, "DescribeConfigs", principal, resources=request)["results"]
         assert ErrorCode(result["errorCode"]).name == error
         assert bool(result["configs"]) == (error == "NONE")
+
+
+class Name(str):
+    """A name that counts with how many others it is compared."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str(self) == str(other)
+
+
+@pytest.mark.parametrize("of", ["resources", "changes"])
+def test_each_name_is_compared_with_few_others(of: str) -> None:
+    """A frame of 1 MiB has tens of thousands of them."""
+    names = [Name(f"name {number}") for number in range(2000)]
+    if of == "resources":
+        resources = [AlteredResource(GROUP, name, []) for name in names]
+    else:
+        resources = [AlteredResource(GROUP, "g", [ConfigChange(name, DELETE, None) for name in names])]
+    Name.compared = 0
+    env = Env(Dialect(), Config(), {}, {}, {})
+    answer = alter_configs(env, AlterRequest(resources, True, ""), allow_everything, lambda *_: None)
+    assert {one["errorCode"] for one in answer["responses"]} == {0}
+    assert Name.compared < 10 * len(names)

@@ -82,11 +82,9 @@ class Coordinator:
         self._groups: dict[str, Group] = {}
         self.others = OtherGroups()
         self._offsets: Offsets = {}
-        self._log = Log()
+        self._log, self._admission = Log(), Admission(authorizer)
         self._started, self._opened = False, storage is not None
-        self._admission = Admission(authorizer)
-        self._timers = Timers()
-        self._metrics = Metrics()
+        self._timers, self._metrics = Timers(), Metrics()
         known = assignors or {"uniform": UniformAssignor(), "range": RangeAssignor()}
         self._env = Env(dialect or Dialect(), config or Config(), known, {}, self._scripts)
         if storage is not None:
@@ -133,8 +131,7 @@ class Coordinator:
 
     def _administer(self, request: AdminRequest) -> Json:
         every, may = (self._groups, self.others.listed(), self._offsets), self._admission
-        here = self._env, every, may.allows, may.state
-        return administer(request, *here, self._delete, self._set_configs)
+        return administer(request, self._env, every, may.allows, may.state, self._delete, self._set_configs)
 
     def delete_offsets(self, request: Deletion) -> Json:
         """OffsetDelete, which the line protocol does not have (D1)."""
@@ -369,8 +366,7 @@ class Coordinator:
         """
         if keep is not None and (type(keep) is not int or not 0 <= keep <= self.end):
             raise BadInput(f"a restart can keep 0 to {self.end} records, not {keep!r}")
-        started_ms = self.clock.now_ms()
-        count = self.end if keep is None else keep
+        started_ms, count = self.clock.now_ms(), self.end if keep is None else keep
         # First the step that may fail: a log whose part is not valid stays as it is, also on the storage.
         groups, offsets, _ = loaded(self._log.whole(count), {}, self._env, started_ms)
         log = self._log.kept(count, changes_to(self._env))
@@ -394,9 +390,8 @@ class Coordinator:
 
         Nothing is computed: `describe` gives the same as the source's. A log that failed takes records again.
         """
-        env = dataclasses.replace(
-            self._env, topics=changed_topics({}, topics, ()), group_configs=configs_of(volatile)
-        )
+        there = changed_topics({}, topics, ())
+        env = dataclasses.replace(self._env, topics=there, group_configs=configs_of(volatile))
         replayed = [from_wire(record) for record in records]
         clock_ms = clock_in(volatile)
         simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
@@ -446,8 +441,7 @@ class Coordinator:
         self._log.failing = failing
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Change the configuration by Kafka's names (config.py), before the first request. Timers of groups
-        that a storage had are armed anew."""
+        """Change the configuration by Kafka's names, before the first request; timers are armed anew."""
         if self._started:
             raise BadInput("the configuration can only be changed before the first request")
         config, assignors = configured(self._env.config, self._env.assignors, settings)

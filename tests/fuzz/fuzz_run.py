@@ -84,8 +84,17 @@ class Bounded(Coordinator):
         chooses = due.timer == "assignment"
         self._left[chooses] -= 1
         if self._left[chooses] < 0:
-            raise Failure("endless", f"too many timers have run out, the last {due}")
+            raise self._endless(due)
         return super()._fire(due)
+
+    def _put_off(self, due: Due) -> None:
+        if min(self._left.values()) < 0:  # no fault of a handler
+            raise self._endless(due)
+        super()._put_off(due)
+
+    @staticmethod
+    def _endless(due: Due) -> Failure:
+        return Failure("endless", f"too many timers have run out, the last {due}")
 
 
 class Run:

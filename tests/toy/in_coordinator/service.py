@@ -153,10 +153,14 @@ class ToyGroups:
         try:
             self._set(due.group_id, due.member_id, None, log, env)
         except AppendFailed:
-            retry_ms = self._timers.put_off(due, now_ms, env.config.timer_retry_ms)
-            self.groups[due.group_id].sessions_ms[due.member_id] = retry_ms
+            self.put_off(due, now_ms, env.config.timer_retry_ms)
             return False
         return True
+
+    def put_off(self, due: Due, now_ms: int, first_ms: int) -> None:
+        """Let a session end later."""
+        retry_ms = self._timers.put_off(due, now_ms, first_ms)
+        self.groups[due.group_id].sessions_ms[due.member_id] = retry_ms
 
     def describe(self, group_id: str) -> Json:
         """The whole state of a group."""

@@ -26,8 +26,11 @@ from coordinator.serve.upstream import Address, Behind, Upstream
 AHEAD: Final = 64
 """The number of frames that are read ahead of their handling, and that are handled before other connections
 have their turn."""
+TURN_S: Final = 0.02
+"""The seconds after which other connections have their turn, though a client has sent more frames."""
 UNREAD: Final = 1 << 16
-"""The bytes of further frames that are kept while a request waits; then the connection reads no more."""
+"""The bytes of frames after which no further frame is read ahead, and of the rest after which the connection
+reads no more until requests were handled."""
 SIZE: Final = 4
 """The bytes of the size before each frame."""
 _log = logging.getLogger("coordinator.serve")
@@ -74,6 +77,8 @@ class Connection(asyncio.Protocol):
         self._transport = asyncio.Transport()
         self._buffer = bytearray()
         self._read: deque[Any] = deque()
+        self._sizes: deque[int] = deque()
+        """The bytes of the frames that were read ahead."""
         self._busy = self._gone = self._ended = False
         self._begun = False
         """Tell if a frame has begun to arrive and its last byte is missing."""
@@ -111,11 +116,12 @@ class Connection(asyncio.Protocol):
 
     def go_on(self) -> None:
         """Handle the requests that were read, until one waits or none is left. A client that has sent more
-        than AHEAD frames lets other connections go first."""
+        than AHEAD frames, or whose requests take longer than a turn, lets other connections go first."""
         self._take_frames()
-        handled = False
-        while self._read and not self._busy and self._writable:
+        handled, end = False, monotonic() + TURN_S
+        while self._read and not self._busy and self._writable and not (handled and monotonic() > end):
             handled = True
+            self._sizes.popleft()
             self._handle(self._read.popleft())
         if self._ended:
             return
@@ -130,8 +136,11 @@ class Connection(asyncio.Protocol):
                 bounds = self._shared.bounds
                 self.until = monotonic() + (bounds.frame_s if self._buffer else bounds.idle_s)
             self._begun = bool(self._buffer)
-            self._transport.resume_reading()
-            if handled and self._begun:
+            if len(self._buffer) > UNREAD and (self._read or self._has_frame()):
+                self._transport.pause_reading()  # a client may send faster than its requests are handled
+            else:
+                self._transport.resume_reading()
+            if handled and (self._begun or self._read):
                 asyncio.get_running_loop().call_soon(self.go_on)
 
     def _go_on_alone(self, handled: bool) -> None:
@@ -143,9 +152,13 @@ class Connection(asyncio.Protocol):
         elif self._writable and not self._busy:
             asyncio.get_running_loop().call_soon(self.go_on)
 
+    def _has_frame(self) -> bool:
+        buffer = self._buffer
+        return len(buffer) >= SIZE and len(buffer) - SIZE >= int.from_bytes(buffer[:SIZE], "big", signed=True)
+
     def _take_frames(self) -> None:
         buffer, most = self._buffer, self._shared.bounds.frame_bytes
-        while len(buffer) >= SIZE and len(self._read) < AHEAD:
+        while len(buffer) >= SIZE and len(self._read) < AHEAD and sum(self._sizes) < UNREAD:
             size = int.from_bytes(buffer[:SIZE], "big", signed=True)
             try:
                 if not 0 <= size <= most:
@@ -153,9 +166,11 @@ class Connection(asyncio.Protocol):
                 if len(buffer) < SIZE + size:
                     return
                 self._read.append(self.read(bytes(buffer[SIZE : SIZE + size])))
+                self._sizes.append(size)
                 del buffer[: SIZE + size]
             except Malformed as error:  # the requests before this one are answered first
                 self._read.append(error)
+                self._sizes.append(0)
                 buffer.clear()
                 self._transport.pause_reading()
                 return
@@ -213,6 +228,7 @@ class Connection(asyncio.Protocol):
         self._ended = True
         self._shared.open.discard(self)
         self._read.clear()
+        self._sizes.clear()
         self._buffer.clear()
         self._drained.set()
         if self._ticket is not None:

@@ -145,8 +145,7 @@ class Coordinator:
             return self.others.delete(group_id, self._offsets, self._log, self._env, now_ms)
         self._commit(*deletion(self._env, self._groups, self._offsets, group_id, now_ms))
 
-    def _set_configs(self, group_id: str, values: Mapping[str, int]) -> None:
-        change = {"configs": {"group": group_id, "values": dict(values)}}
+    def _set_configs(self, change: Json) -> None:
         self._commit(change=change)
         self._env = changed(self._env, change)
 

@@ -41,6 +41,9 @@ from coordinator.core.step import Env, GroupConfigs
 BROKER: Final = 4
 GROUP: Final = 16
 """Kafka's numbers of resource types."""
+MOST_CONFIGURED: Final = 10_000
+"""The most groups that have configurations of their own: a group need not exist for that, and a client could
+otherwise grow the coordinator."""
 MOST_DESCRIBED: Final = 1_000
 """The most resources that one DescribeConfigs describes: a frame may name a hundred times as many, and each
 answer is a hundred times as long as its name."""
@@ -89,39 +92,43 @@ def known_name(name: str) -> str:
 
 def changed_configs(configs: GroupConfigs, change: object) -> GroupConfigs:
     """The configurations after an entry of the log, {"group": id, "values": {name: number}}: all values that
-    the group has from then on."""
+    the group has from then on. A list has several of them, of several groups."""
     where = "a change of configurations"
-    source = fields.as_object(change, where)
-    fields.known(source, ("group", "values"), where)
-    group_id, values = fields.text(source, "group", where), fields.mapping(source, "values", where)
-    fields.known(values, NAMES, where)
-    kept = {name: fields.integer(values, name, where, least=1) for name in values}
-    others = {other: of_other for other, of_other in configs.items() if other != group_id}
-    return {**others, group_id: kept} if kept else others
+    after = dict(configs)
+    for one in change if isinstance(change, list) else [change]:
+        source = fields.as_object(one, where)
+        fields.known(source, ("group", "values"), where)
+        group_id, values = fields.text(source, "group", where), fields.mapping(source, "values", where)
+        fields.known(values, NAMES, where)
+        after.pop(group_id, None)
+        if values:
+            after[group_id] = {name: fields.integer(values, name, where, least=1) for name in values}
+    return after
 
 
 def alter_configs(
-    env: Env, request: AlterRequest, authorizer: Authorizer, take: Callable[[str, Mapping[str, int]], None]
+    env: Env, request: AlterRequest, authorizer: Authorizer, take: Callable[[Json], None]
 ) -> Json:
     """IncrementalAlterConfigs: each resource on its own, with all of its changes or none.
 
-    `take` makes the changes durable, and raises AppendFailed where the log refuses them. Changes that leave
-    the group as it is are not taken: the log would grow with each of them.
+    `take` makes the changes of all groups durable at once, and raises AppendFailed where the log refuses
+    them. Groups that stay as they are are not among them: the log would grow with each.
     """
     times = Counter((resource.type, resource.name) for resource in request.resources)
-    responses = []
+    changed: dict[str, Mapping[str, int]] = {}
+    responses, number = [], len(env.group_configs)
     for resource in request.resources:
         code, message = ErrorCode.NONE, None
         try:
             if times[resource.type, resource.name] > 1:
                 raise _invalid("Each resource must be given once.")
             values = _altered(env, resource, request.principal, authorizer)
-            if not request.validate_only and values != env.group_configs.get(resource.name, {}):
-                take(resource.name, values)
+            if values != env.group_configs.get(resource.name, {}):
+                number += resource.name not in env.group_configs
+                _check_number(number)
+                changed[resource.name] = values
         except RequestRejected as rejected:
             code, message = rejected.code, rejected.message
-        except AppendFailed as refused:
-            code, message = ErrorCode.UNKNOWN_SERVER_ERROR, f"{refused}."
         responses.append(
             {
                 "errorCode": int(code),
@@ -130,7 +137,30 @@ def alter_configs(
                 "resourceName": resource.name,
             }
         )
+    if changed and not request.validate_only:
+        try:
+            take({"configs": _change_of(changed)})
+        except AppendFailed as refused:
+            error: Json = {"errorCode": int(ErrorCode.UNKNOWN_SERVER_ERROR), "errorMessage": f"{refused}."}
+            for response in responses:
+                if not response["errorCode"] and response["resourceName"] in changed:
+                    response |= error
     return {"throttleTimeMs": 0, "responses": responses}
+
+
+def _change_of(changed: Mapping[str, Mapping[str, int]]) -> Json | list[Json]:
+    """The entry of the log: a list only where there are several groups."""
+    changes = [{"group": group_id, "values": dict(values)} for group_id, values in changed.items()]
+    return changes[0] if len(changes) == 1 else changes
+
+
+def _check_number(number: int) -> None:
+    """Raises RequestRejected where so many groups would have configurations of their own, which outlive
+    them."""
+    if number > MOST_CONFIGURED:
+        raise _wrong(
+            f"At most {MOST_CONFIGURED} groups have configurations of their own; delete those of others."
+        )
 
 
 def _altered(

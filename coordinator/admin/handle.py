@@ -21,7 +21,7 @@ def administer(
     authorizer: Authorizer,
     state: str,
     delete: Callable[[str], None],
-    set_configs: Callable[[str, Mapping[str, int]], None],
+    set_configs: Callable[[Json], None],
 ) -> Json:
     """The response. `every` has the consumer groups, the listed groups of other kinds, and the offsets;
     `state` is the coordinator's state."""

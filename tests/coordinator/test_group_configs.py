@@ -9,7 +9,7 @@ from admin_driver import BROKER, GROUP, INTERVAL, SESSION, alter, ask, change, c
 from group_driver import IDS, GroupDriver
 
 from coordinator import AppendFailed, BadInput, Config, Coordinator, ErrorCode
-from coordinator.admin.configs import alter_configs, changed_configs
+from coordinator.admin.configs import MOST_CONFIGURED, alter_configs, changed_configs
 from coordinator.admin.requests import DELETE, AlteredResource, AlterRequest, ConfigChange
 from coordinator.core.admission import CLUSTER, allow_everything
 from coordinator.core.dialect import Dialect
@@ -244,3 +244,52 @@ def test_each_name_is_compared_with_few_others(of: str) -> None:
     answer = alter_configs(env, AlterRequest(resources, True, ""), allow_everything, lambda *_: None)
     assert {one["errorCode"] for one in answer["responses"]} == {0}
     assert Name.compared < 10 * len(names)
+
+
+def of_groups(coordinator: Coordinator, groups: list[str], value: str | None = "60000") -> list[str]:
+    """Set, or delete where it is None, the session's time-out of many groups in one request; the errors."""
+    changes = [change(SESSION, value, 0 if value else DELETE)]
+    resources = [{"resourceType": GROUP, "resourceName": group, "configs": changes} for group in groups]
+    responses = ask(coordinator, "IncrementalAlterConfigs", resources=resources)["responses"]
+    assert [one["resourceName"] for one in responses] == groups
+    return [ErrorCode(one["errorCode"]).name for one in responses]
+
+
+def test_the_changes_of_one_request_are_one_entry(tmp_path: Path) -> None:
+    """P3: a log on a disk takes milliseconds for each; the next start knows all of them."""
+    storage = SqliteStorage(str(tmp_path / "log.db"))
+    coordinator = Coordinator(storage=storage)
+    groups = [f"g{number}" for number in range(500)]
+    of_groups(coordinator, groups[:3], "50000")
+    before = len(storage.read())
+    assert of_groups(coordinator, [*groups, ""]) == ["NONE"] * 500 + ["INVALID_REQUEST"]
+    assert of_groups(coordinator, groups[1:3], None) == ["NONE"] * 2
+    assert len(storage.read()) == before + 2
+    storage.close()
+    again = Coordinator(storage=SqliteStorage(str(tmp_path / "log.db")))
+    own = {group for group in groups if values(again, group)[0] == ("60000", OWN)}
+    assert own == set(groups) - {"g1", "g2"}
+
+
+def test_a_log_that_refuses_changes_none_of_many() -> None:
+    """P3: the groups that would have changed have the error, the others their own answer."""
+    coordinator = Coordinator()
+    of_groups(coordinator, ["same"])
+    coordinator.fail_appends(True)
+    errors = of_groups(coordinator, ["a", "same", "", "b"])
+    assert errors == ["UNKNOWN_SERVER_ERROR", "NONE", "INVALID_REQUEST", "UNKNOWN_SERVER_ERROR"]
+    assert [values(coordinator, group)[0] for group in "ab"] == [("45000", DEFAULT)] * 2
+
+
+def test_the_groups_that_have_configurations_are_bounded() -> None:
+    """They need not exist, so that each would grow the coordinator for ever."""
+    coordinator = Coordinator()
+    groups = [f"g{number}" for number in range(MOST_CONFIGURED + 2)]
+    most = MOST_CONFIGURED
+    assert of_groups(coordinator, groups) == ["NONE"] * most + ["INVALID_CONFIG"] * 2
+    assert of_groups(coordinator, ["one more"]) == ["INVALID_CONFIG"]
+    message = alter(coordinator, change(SESSION, "60000"), group="one more")[1]
+    assert f"At most {most} groups" in message
+    assert of_groups(coordinator, groups[:2], "50000") == ["NONE"] * 2, "those that have some may change them"
+    assert of_groups(coordinator, groups[:1], None) == ["NONE"]
+    assert of_groups(coordinator, ["one more"]) == ["NONE"]

@@ -52,7 +52,7 @@ def test_configurations_are_described_after_every_step() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "path"),
     [
-        ("_set_configs", lambda self, group_id, values: None, "group.configs"),
+        ("_set_configs", lambda self, change: None, "group.configs"),
         ("_delete", lambda self, group_id: None, "group.state"),
     ],
 )

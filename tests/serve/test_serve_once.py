@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from served import ROOT, Recorded, ask, broker, frame
 
-from coordinator.admin.configs import MOST_DESCRIBED
+from coordinator.admin.configs import MOST_CONFIGURED, MOST_DESCRIBED
 from coordinator.core.clock import SimulatedClock
 from coordinator.serve.cluster import MOST_RECORDS
 from coordinator.serve.cluster_apis import MOST_FETCHED
@@ -157,6 +157,7 @@ def test_the_document_has_these_bounds() -> None:
     assert f"A request may have {MOST_ITEMS:,} texts and objects in its lists" in page
     assert f"no further records after {MOST_FETCHED >> 10} KiB" in page
     assert f"DescribeConfigs describes {MOST_DESCRIBED:,} resources" in page
+    assert f"{MOST_CONFIGURED:,} groups may have configurations of their own" in page
 
 
 def test_topics_by_thousands_of_ids() -> None:

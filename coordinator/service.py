@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from math import inf
 from typing import Any
 
 from coordinator.admin.groups import deletion
@@ -266,17 +267,17 @@ class Coordinator:
         self.clock.set(end_ms)
         return fired
 
-    def fire_due(self) -> list[Json]:
-        """Fire the timers that are due by the clock: a shell with a real clock calls this now and then."""
-        return self._fire_until(self.clock.now_ms(), None)
+    def fire_due(self, patience_ms: float = inf) -> list[Json]:
+        """Fire timers that are due by the clock, for `patience_ms` at most; others fire at the next call."""
+        return self._fire_until(self.clock.now_ms(), None, self.clock.now_ms() + patience_ms)
 
-    def _fire_until(self, end_ms: int, simulated: SimulatedClock | None) -> list[Json]:
+    def _fire_until(self, end_ms: int, simulated: SimulatedClock | None, last_ms: float = inf) -> list[Json]:
         def fire(due: Due) -> bool:
             if simulated is not None:
                 simulated.set(max(simulated.now_ms(), due.deadline_ms))
             return self._fire(due)
 
-        return run_out(partial(self._next_due, end_ms), fire, self._put_off)
+        return run_out(partial(self._next_due, end_ms, last_ms), fire, self._put_off)
 
     def fire(self, timer: str, group: str, member: str = "") -> bool:
         """Fire this timer alone, at any time; BadInput if the timer is not armed. False: the log refused."""
@@ -285,8 +286,8 @@ class Coordinator:
         armed = armed_timers(self._groups[group]) if group in self._groups else self.others.armed(group)
         return self._fire(one_of(armed, timer, group, member))
 
-    def _next_due(self, now_ms: int) -> Due | None:
-        if not self._admission.active:
+    def _next_due(self, now_ms: int, last_ms: float) -> Due | None:
+        if not self._admission.active or self.clock.now_ms() > last_ms:
             return None
         first = self._timers.next_due(partial(deadline_ms, self._groups), now_ms)
         return min(filter(None, (first, *self.others.next_due(now_ms))), default=None)

@@ -55,6 +55,9 @@ KEPT: Final = 4096
 COMPACTED: Final = Size(10_000, 64 << 20)
 """The log is compacted when it has this size in one of the two, and twice as much of that as after the last
 compaction. Records in memory count as entries."""
+PATIENCE_MS: Final = 100
+"""The time after which further timers, and further groups of a DeleteGroups, let the requests of others go
+first: each of them is written to the log."""
 ADDS_AT_ONCE: Final = 4
 """JoinGroup below this version takes a new member without giving it an id first."""
 
@@ -191,7 +194,7 @@ class Broker:
     def ready(self) -> list[tuple[int, bytes | Malformed]]:
         """Let due time-outs happen; the responses that are ready, by their tickets. Malformed in the place of
         a response that has no bytes: its connection alone is to be closed."""
-        self._coordinator.fire_due()
+        self._coordinator.fire_due(PATIENCE_MS)
         self._compact()
         answers = []
         for late in self._coordinator.others.take_completed():
@@ -250,8 +253,11 @@ class Broker:
         except (KeyError, TypeError) as error:
             raise Malformed(f"{api.name} {sent.version} has no {error}") from None
         ticket = self._tickets = self._tickets + 1
-        answers, end = [], self._coordinator.end
+        answers, end, last_ms = [], self._coordinator.end, self.now_ms + PATIENCE_MS
         for body in requests:
+            if api.put_off is not None and self.now_ms > last_ms:
+                answers.append(api.put_off(body))
+                continue
             answer = self._ask(api, sent, body, ticket)
             if answer is PENDING:
                 self._waiting[ticket] = _Waiting(sent)

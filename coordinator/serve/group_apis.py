@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from coordinator.core.errors import ErrorCode
 from coordinator.core.fields import Json
 from coordinator.serve.describe_topics import TOPIC
 from coordinator.serve.forms import (
@@ -28,7 +29,8 @@ DESCRIBE_CONFIGS: Final = 32
 
 class GroupApi(NamedTuple):
     """An API of groups. `requests` gives the coordinator's requests for one of Kafka's, `answered` Kafka's
-    response for the coordinator's responses; both get Kafka's version."""
+    response for the coordinator's responses; both get Kafka's version. `put_off` answers one of several
+    requests that the client is to send again; None where all of them are handled."""
 
     key: int
     name: str
@@ -37,6 +39,7 @@ class GroupApi(NamedTuple):
     last: int
     requests: Callable[[int, Json], list[Json]]
     answered: Callable[[int, list[Json]], Json]
+    put_off: Callable[[Json], Json] | None = None
 
 
 def _same(_: int, body: Json) -> list[Json]:
@@ -103,6 +106,21 @@ def _join_answered(_: int, answers: list[Json]) -> Json:
     return {**answer, "protocolName": answer.get("protocolName") or ""}
 
 
+def _deleted_requests(_: int, body: Json) -> list[Json]:
+    """One request for each group, as each is deleted on its own."""
+    return [{"groupsNames": [group_id]} for group_id in dict.fromkeys(body["groupsNames"])]
+
+
+def _deleted(_: int, answers: list[Json]) -> Json:
+    return {"results": [result for answer in answers for result in answer["results"]]}
+
+
+def _not_deleted(body: Json) -> Json:
+    """An error after which Kafka's clients look the coordinator up and send the request again."""
+    error = int(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return {"results": [{"groupId": group_id, "errorCode": error} for group_id in body["groupsNames"]]}
+
+
 def _described_requests(_: int, body: Json) -> list[Json]:
     """The requests for configurations of groups; topics are not the coordinator's."""
     others = [of_other_type(one) for one in body["resources"] if one["resourceType"] != TOPIC]
@@ -141,7 +159,7 @@ GROUP_APIS: Final = {
         GroupApi(14, "SyncGroup", 5, 0, 5, _sync_requests, _first),
         GroupApi(16, "ListGroups", 5, 0, 5, _same, _first),
         GroupApi(DESCRIBE_CONFIGS, "DescribeConfigs", 4, 1, 4, _described_requests, _described),
-        GroupApi(42, "DeleteGroups", 2, 0, 2, _same, _first),
+        GroupApi(42, "DeleteGroups", 2, 0, 2, _deleted_requests, _deleted, _not_deleted),
         GroupApi(44, "IncrementalAlterConfigs", 1, 0, 1, _configs_requests, _altered),
         GroupApi(68, "ConsumerGroupHeartbeat", 0, 0, 1, _same, _heartbeat_answered),
         GroupApi(69, "ConsumerGroupDescribe", 0, 0, 0, _same, _first),

@@ -26,6 +26,9 @@ _FIXED: Final = {
 }
 
 
+MOST_TEXT: Final = 2**15 - 1
+"""The most bytes of a string, as in Kafka: an answer in an older version could not hold a longer one, so that
+one member could keep the answers of others from being written."""
 MOST_ITEMS: Final = 20_000
 """The most texts and objects in the lists of one request: an answer has some hundred bytes for each of them,
 and a coordinator with one thread answers nobody else meanwhile. Numbers in lists do not count."""
@@ -97,6 +100,8 @@ class Bytes:
             size, self._at = first - 1, at + 1
         else:
             size = self.length(flexible, ">h")
+        if size > MOST_TEXT:
+            raise Unreadable(f"a string has {size} bytes; at most {MOST_TEXT} are read")
         try:
             return None if size < 0 else self.take(size).decode()
         except UnicodeDecodeError:

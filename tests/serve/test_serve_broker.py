@@ -18,7 +18,7 @@ from coordinator.core.clock import SimulatedClock
 from coordinator.serve.broker import KEPT, SHORT, VERSIONS, _read, _read_once
 from coordinator.serve.codec import _members, to_json
 from coordinator.serve.frames import Malformed
-from coordinator.serve.reading import Bytes, read_client, read_request
+from coordinator.serve.reading import MOST_TEXT, Bytes, read_client, read_request
 
 HEARTBEAT = {
     **{"groupId": "g", "memberId": "m", "memberEpoch": 0, "rebalanceTimeoutMs": 60000},
@@ -330,3 +330,16 @@ def test_requests_about_the_topic_of_zeros(version: int) -> None:
     topic = {"topicId": None, "partitions": [partition]}
     [answer] = ask(made, 1, version, body | {"topics": [topic]})["responses"]
     assert answer["partitions"][0]["errorCode"] == 100
+
+
+def test_a_string_is_not_longer_than_all_versions_can_hold() -> None:
+    """Kafka's rule: the leader of a group, in an older version, is given the ids of all its members."""
+    made = broker({"foo": 2})
+    join = {"groupId": "c", "memberId": "", "protocolType": "consumer", "sessionTimeoutMs": 10_000}
+    join |= {"rebalanceTimeoutMs": 20_000, "protocols": [{"name": "range", "metadata": "AAA="}]}
+    longest = "i" * MOST_TEXT
+    assert isinstance(made.handle(frame(11, 9, join | {"groupInstanceId": longest}), "h"), int)
+    with pytest.raises(Malformed, match="a string has 32768 bytes; at most 32767 are read"):
+        made.handle(frame(11, 9, join | {"groupInstanceId": longest + "i"}), "h")
+    with pytest.raises(Malformed, match="at most 32767"):
+        ask(made, 68, 1, {**HEARTBEAT, "subscribedTopicNames": ["foo", "ö" * 16_384]})

@@ -12,7 +12,7 @@ from coordinator.core.clock import SimulatedClock
 from coordinator.serve.cluster import MOST_RECORDS
 from coordinator.serve.cluster_apis import MOST_FETCHED
 from coordinator.serve.frames import Malformed
-from coordinator.serve.reading import MOST_ITEMS
+from coordinator.serve.reading import MOST_ITEMS, MOST_TEXT
 
 FOO = "00000000-0000-0000-0000-000000000001"
 NONE = "00000000-0000-0000-0000-000000000000"
@@ -155,6 +155,7 @@ def test_the_texts_and_objects_of_a_request_are_bounded_and_numbers_are_not() ->
 def test_the_document_has_these_bounds() -> None:
     page = " ".join((ROOT / "docs/serve.md").read_text().split())
     assert f"A request may have {MOST_ITEMS:,} texts and objects in its lists" in page
+    assert f"A string may have {MOST_TEXT:,} bytes" in page
     assert f"no further records after {MOST_FETCHED >> 10} KiB" in page
     assert f"DescribeConfigs describes {MOST_DESCRIBED:,} resources" in page
     assert f"{MOST_CONFIGURED:,} groups may have configurations of their own" in page

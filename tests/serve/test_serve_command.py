@@ -19,6 +19,7 @@ from served import ROOT, serving
 
 from coordinator.serve.command import EXAMPLES
 from coordinator.serve.connection import Bounds
+from coordinator.serve.frames import Malformed
 from harness.targets.broker.connection import Connection
 from harness.targets.broker.local import free_port
 
@@ -219,7 +220,7 @@ def test_a_fault_while_time_passes_ends_neither_the_server_nor_other_requests() 
     with serving(topics={"foo": 1}, rate=20) as (made, port):
         looked, works = 0, made.ready
 
-        def ready() -> list[tuple[int, bytes]]:
+        def ready() -> list[tuple[int, bytes | Malformed]]:
             nonlocal looked
             looked += 1
             if looked <= 3:

@@ -282,7 +282,7 @@ def test_a_log_that_refuses_changes_none_of_many() -> None:
 
 
 def test_the_groups_that_have_configurations_are_bounded() -> None:
-    """They need not exist, so that each would grow the coordinator for ever."""
+    """Groups with configurations need not exist, so that each would grow the coordinator for ever."""
     coordinator = Coordinator()
     groups = [f"g{number}" for number in range(MOST_CONFIGURED + 2)]
     most = MOST_CONFIGURED

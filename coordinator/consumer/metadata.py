@@ -3,35 +3,11 @@
 from __future__ import annotations
 
 from coordinator.computing.select import by_member
-from coordinator.consumer.model import Group, TopicImage, Topics
+from coordinator.consumer.model import Group, Topics
 from coordinator.consumer.records import GROUP_METADATA, PARTITION_METADATA, GroupEpoch, PartitionMetadata
 from coordinator.consumer.subscription import topics_of
 from coordinator.consumer.target import update_target
-from coordinator.core.errors import BadInput
 from coordinator.core.step import Env, Result, Step
-
-
-def create_topic(topics: Topics, name: str, image: TopicImage) -> Topics:
-    """The topics with a new topic. A topic of the same name and another id is replaced (T2)."""
-    for other, known in topics.items():
-        if known.id == image.id:
-            raise BadInput(f"topic {name!r} cannot have the id {image.id}: topic {other!r} has it")
-    return {**topics, name: image}
-
-
-def add_partitions(topics: Topics, name: str, partitions: int) -> Topics:
-    """The topics, with more partitions in one of them. BadInput for fewer: Kafka never removes partitions."""
-    known = topics[name]
-    if partitions < known.partitions:
-        raise BadInput(f"topic {name!r} has {known.partitions} partitions and never fewer")
-    return {**topics, name: TopicImage(known.id, partitions)}
-
-
-def delete_topic(topics: Topics, name: str) -> Topics:
-    """The topics without this topic; BadInput where it does not exist."""
-    if name not in topics:
-        raise BadInput(f"there is no topic {name!r} to delete")
-    return {other: image for other, image in topics.items() if other != name}
 
 
 def metadata_of(step: Step) -> Topics:

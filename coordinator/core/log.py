@@ -25,8 +25,8 @@ class Log:
 
     With a storage, a batch is a line of JSON there: {"records": [...]}. A change of the cluster is a line,
     too, as a later run must know it (P2): {"topics": {"upsert": [...], "delete": [...]}} for topics,
-    {"configs": {"group": id, "values": {name: number}}} for the configurations of a group, which outlive its
-    records (D1).
+    {"configs": {"group": id, "values": {name: number}}} for the configurations of a group, or a list of these
+    for several groups; configurations outlive the records of their group (D1).
     """
 
     def __init__(

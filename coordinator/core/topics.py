@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from coordinator.consumer import metadata
 from coordinator.consumer.model import TopicImage, Topics
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
@@ -17,12 +16,26 @@ MAX_PARTITIONS: Final = 1_000_000
 
 def changed_topics(topics: Topics, upsert: Sequence[object], delete: Sequence[str]) -> Topics:
     """The topics after upsert [{"name", "id", "partitions"}] and delete [names]. BadInput where the change is
-    malformed."""
+    malformed.
+
+    A topic of the same name and another id is replaced (T2). Kafka never removes partitions of a topic.
+    """
+    changed = dict(topics)
     for name in delete:
-        topics = metadata.delete_topic(topics, name)
+        if changed.pop(name, None) is None:
+            raise BadInput(f"there is no topic {name!r} to delete")
+    deleted, names = frozenset(delete), {image.id: name for name, image in changed.items()}
     for entry in upsert:
-        topics = _upsert(topics, entry, delete)
-    return topics
+        name, image = _topic(entry, deleted)
+        if names.get(image.id, name) != name:
+            raise BadInput(f"topic {name!r} cannot have the id {image.id}: topic {names[image.id]!r} has it")
+        known = changed.get(name)
+        if known is not None and known.id == image.id and image.partitions < known.partitions:
+            raise BadInput(f"topic {name!r} has {known.partitions} partitions and never fewer")
+        if known is not None:
+            del names[known.id]
+        changed[name], names[image.id] = image, name
+    return changed
 
 
 def topics_change(topics: Topics) -> Json:
@@ -33,7 +46,7 @@ def topics_change(topics: Topics) -> Json:
     return {"upsert": upsert, "delete": []}
 
 
-def _upsert(topics: Topics, entry: object, deleted: Sequence[str]) -> Topics:
+def _topic(entry: object, deleted: Collection[str]) -> tuple[str, TopicImage]:
     where = "a topic"
     topic = fields.as_object(entry, where)
     fields.known(topic, ("name", "id", "partitions"), where)
@@ -44,6 +57,4 @@ def _upsert(topics: Topics, entry: object, deleted: Sequence[str]) -> Topics:
     image = TopicImage(topic_id, fields.integer(topic, "partitions", where, least=1))
     if image.partitions > MAX_PARTITIONS:
         raise BadInput(f"topic {name!r} can have at most {MAX_PARTITIONS} partitions")
-    if name in topics and topics[name].id == image.id:
-        return metadata.add_partitions(topics, name, image.partitions)
-    return metadata.create_topic(topics, name, image)
+    return name, image

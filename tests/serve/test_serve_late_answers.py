@@ -10,10 +10,24 @@ import pytest
 from served import FAST, broker, frame, response, serving
 
 from coordinator.core.clock import SimulatedClock
+from coordinator.core.fields import Json
+from coordinator.serve.broker import Broker, Sent
 from coordinator.serve.frames import Malformed
 
-LONG = "m" * 40_000
-"""An id with which an answer of an old version has no bytes: a string has at most 32,767."""
+ODD = "odd"
+"""The id of a member whose answers have no bytes here: no request is known that gets such an answer."""
+
+
+def without_bytes(made: Broker) -> None:
+    """Let the writing of the answers to that member fail."""
+    works = made.response
+
+    def response(sent: Sent, answer: Json) -> bytes:
+        if answer.get("memberId") == ODD:
+            raise ValueError("no bytes")
+        return works(sent, answer)
+
+    made.response = response  # type: ignore[method-assign]
 
 
 def join(group: str, version: int = 3) -> bytes:
@@ -26,7 +40,8 @@ def test_other_answers_of_the_same_moment_are_there() -> None:
     """The first of three groups, and a Fetch, are answered beside the one whose answer cannot be written."""
     clock = SimulatedClock()
     made = broker({"foo": 1}, clock=clock, rate=1)
-    made._coordinator.use_ids(["first", LONG, "last"])
+    without_bytes(made)
+    made._coordinator.use_ids(["first", ODD, "last"])
     tickets = [made.handle(join(group), "h") for group in ("a", "b", "c")]
     wanted = {"partition": 0, "fetchOffset": 0, "partitionMaxBytes": 1000}
     fetch = {"replicaId": -1, "maxWaitMs": 3000, "minBytes": 1, "maxBytes": 1000}
@@ -46,9 +61,10 @@ def test_other_answers_of_the_same_moment_are_there() -> None:
 def test_the_connection_alone_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     """The reason is in the server's log, and other clients join."""
     with serving(topics={"foo": 1}, settings=FAST) as (made, port):
+        without_bytes(made)
         address = ("127.0.0.1", port)
         with socket.create_connection(address, 30) as one, socket.create_connection(address, 30) as other:
-            made.todo.append(lambda: made._coordinator.use_ids([LONG]))
+            made.todo.append(lambda: made._coordinator.use_ids([ODD]))
             one.sendall(struct.pack(">i", len(join("long"))) + join("long"))
             assert one.recv(1) == b""
             other.sendall(struct.pack(">i", len(join("innocent"))) + join("innocent"))

@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 class _Hello(msgspec.Struct):
     """The answer to `hello`; other fields are free."""
 
-    apis: dict[str, tuple[int, int]]
+    apis: dict[str, Annotated[list[int], msgspec.Meta(min_length=2, max_length=2)]]
     controls: list[str]
     unobserved: list[str] = []
     lacks: list[str] = []

@@ -15,7 +15,6 @@ from typing import Final, Protocol, TypeAlias
 
 from kio.index import load_request_schema
 
-from coordinator.core.errors import AppendFailed, BadInput
 from coordinator.core.fields import Json
 from coordinator.serve.addresses import FOLLOWED, REWRITTEN, Listener, rewritten
 from coordinator.serve.broker import Broker
@@ -115,7 +114,8 @@ class Upstream:
                 failed = True
 
     async def notice(self, head: Head, answer: bytes) -> None:
-        """Take over the topics of an answer before its client gets it. Errors are in FAILURES."""
+        """Take over the topics of an answer before its client gets it. Errors as of `begin`; BadInput comes
+        from a broker that lags behind, where a topic had more partitions before."""
         if head.key == METADATA:
             topics = [one for one in read_answer(head.key, head.version, answer)["topics"] if _is_there(one)]
             if not all(self._broker.has_topic(one["name"], len(one["partitions"])) for one in topics):
@@ -163,9 +163,8 @@ class Upstream:
 ALL_TOPICS: Final[Json] = {"topics": None, "allowAutoTopicCreation": False}
 
 
-FAILURES: Final = (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed, AppendFailed, BadInput)
-"""Errors after which the broker is asked again later. BadInput comes from a broker that lags behind, where a
-topic had more partitions before."""
+FAILURES: Final = (OSError, TimeoutError, asyncio.IncompleteReadError, Malformed)
+"""Errors of a broker that is not there, or answers with something that is not Kafka's protocol."""
 
 
 def _topics(metadata: Json) -> list[Topic]:

@@ -137,7 +137,9 @@ EveryRequestIsAnswered(g, h, s) ==
 OneAnswerForEachRequest(g, h, s) ==
   s.action # "FailOver" =>
     \A m \in MemberIds, api \in {"JoinGroup", "SyncGroup"} :
-      LET Waiting(x) == IF api = "JoinGroup" THEN x.members[m].joining ELSE x.members[m].syncing
+      LET \* @type: ($classicGroup) => Bool;
+          Waiting(x) == IF api = "JoinGroup" THEN x.members[m].joining ELSE x.members[m].syncing
+          \* @type: (Bool) => Int;
           One(condition) == IF condition THEN 1 ELSE 0
           sent == s.action = api /\ s.member = m
           answers == {a \in s.completed : a.member = m /\ a.response.api = api}

@@ -370,11 +370,10 @@ NoDoubleOwnershipInAGeneration ==
   \A m \in MemberIds, n \in MemberIds :
     m # n /\ clients[m].generation = clients[n].generation => clients[m].owned \cap clients[n].owned = {}
 
-\* R7: if a partition has two owners, one of them is a zombie: its member id is
-\* not in the group, or the id is in the group and the process has not learned
-\* that it was removed and that the generation went on.
+\* R7: if a partition has two owners, one of them is a zombie: a process whose
+\* member was removed, and that has not learned so.
 \* @type: (Str) => Bool;
-Zombie(m) == m \notin InGroup(group) \/ clients[m].generation # group.generation
+Zombie(m) == m \notin InGroup(group)
 
 NoDoubleOwnership ==
   \A m \in MemberIds, n \in MemberIds :
@@ -388,7 +387,8 @@ NoDoubleOwnershipEver ==
 \* two members with different assignments of one generation would not notice.
 OwnedIsAssigned ==
   \A m \in MemberIds :
-    ~Zombie(m) /\ group.state = "Stable" => clients[m].owned \subseteq UNION group.members[m].assignment
+    m \in InGroup(group) /\ clients[m].generation = group.generation /\ group.state = "Stable" =>
+      clients[m].owned \subseteq UNION group.members[m].assignment
 
 \* C1: all running processes are in the group's generation, with their
 \* subscription and their assignment; and all partitions are assigned.

@@ -126,5 +126,4 @@ NobodyRetries == step.branch # "retry"
 NobodyFinishesRevoking == step.action # "FinishRevocation"
 NobodyReturns == step.branch # "return"
 NobodyFailsOver == step.action # "FailOver"
-NobodyIsReplaced == step.action # "Rejoin"
 =============================================================================

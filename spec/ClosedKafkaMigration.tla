@@ -211,9 +211,12 @@ SendHeartbeat(m) ==
   /\ KafkaConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = process.epoch,
                                                !.owned = IF process.report THEN {process.owned} ELSE {},
                                                !.subscription = IF process.report THEN {Names} ELSE {}])
-  /\ UNCHANGED <<processes, budget>>
+  /\ processes' = [processes EXCEPT ![m].report = FALSE]
+  /\ UNCHANGED budget
   /\ CoordinatorStep({m}, IF process.epoch = 0 THEN {m} ELSE {})
 
+\* A revocation that ends while an answer is on the way is reported by the next
+\* heartbeat.
 \* @type: ($kafkaProcess, $response) => $kafkaProcess;
 ConsumerReaction(process, response) ==
   IF response.error # "NONE" THEN NewProcess("consumer")
@@ -221,7 +224,7 @@ ConsumerReaction(process, response) ==
            revokes == ~(process.owned \subseteq told)
        IN [process EXCEPT !.epoch = response.epoch, !.told = told,
                           !.owned = IF revokes THEN process.owned ELSE told,
-                          !.report = response.assignment # {} /\ ~revokes]
+                          !.report = process.report \/ (response.assignment # {} /\ ~revokes)]
 
 (***************************************************************************)
 (* Both                                                                    *)

@@ -118,10 +118,8 @@ ShapedInit ==
   /\ step = NoStep
   /\ ShapedInv
 
-\* Controls: each is false of some reachable state.
+\* A control, false of some reachable state.
 
 \* H9: the shape of AnyResponses in ClosedInvariant.
 AnswersNameTheirMember == \A m \in MemberIds : \A response \in responses[m] : response.member = m
-\* H5: no response has an error.
-NoErrorUnderWay == \A m \in MemberIds : \A response \in responses[m] : response.error = "NONE"
 =============================================================================

@@ -199,20 +199,23 @@ RejoinReleases(g, h, s) ==
   s.action = "Rejoin" /\ s.response.error = "NONE" =>
     h.members[s.member].revoking \cap g.members[s.member].revoking = {}
 
-\* R1 with RevocationRestart, while a revocation is not acknowledged: besides,
-\* a member revokes the partitions of topics from which it has just
-\* unsubscribed, or nothing at all.
+\* R1 with RevocationRestart, while a revocation is not acknowledged: what is
+\* revoked stays revoked; besides, a member revokes the partitions of topics
+\* from which it has just unsubscribed, or nothing at all.
 \* @type: ($group, $group, $step) => Bool;
 RevocationGrowsBySubscription(g, h, s) ==
   \A m \in MemberIds :
     LET before == g.members[m]
         after == h.members[m]
         gone == {p \in before.assigned : p[1] \notin TopicsOf(after) \/ p[2] >= h.metadata[p[1]]}
-        said == Dialect.RevocationRestart = "unsubscribed" /\ TopicsOf(after) # TopicsOf(before)
+        unsubscribes == Dialect.RevocationRestart = "unsubscribed" /\ TopicsOf(after) # TopicsOf(before)
+        acknowledged == /\ s.member = m /\ s.action \in {"Heartbeat", "Rejoin"}
+                        /\ s.request.owned # {} /\ ValueOr(s.request.owned, {}) \cap before.revoking = {}
     IN /\ Dialect.RevocationRestart \in {"unsubscribed", "waits"}
        /\ SameIncarnation(g, h, s, m)
-       /\ before.revoking # {} /\ before.revoking \subseteq after.revoking
-       => before.assigned \ after.assigned = IF said THEN gone ELSE {}
+       /\ before.revoking # {} /\ ~acknowledged
+       => /\ before.revoking \subseteq after.revoking
+          /\ before.assigned \ after.assigned = IF unsubscribes THEN gone ELSE {}
 
 \* R1 with RevocationAsked: a member that reports its owned partitions is told
 \* to revoke those that it has.
@@ -343,4 +346,54 @@ ResponseMatches(h, s) ==
          /\ h.members[s.member].assigned = TargetOf(h, s.member)
          /\ h.members[s.member].revoking = {}
          /\ h.members[s.member].epoch = h.assignmentEpoch
+
+\* H2, H8, R4, S1: a member that leaves, or whose timer runs out, is not in the
+\* group after the step; one that leaves for a while keeps its place.  No other
+\* step removes a member, apart from a fenced heartbeat, from a static member
+\* that takes a place, and from the deletion of the group.
+\* @type: ($group, $group, $step) => Bool;
+LeavesExactly(g, h, s) ==
+  LET accepted == s.response.error = "NONE"
+      timedOut == s.action \in {"SessionTimeout", "RebalanceTimeout"}
+      fenced == Dialect.FencedMemberIsRemoved /\ s.response.error = "FENCED_MEMBER_EPOCH"
+      leaves == timedOut \/ fenced \/ (s.action = "Leave" /\ accepted)
+  IN /\ s.action # "DeleteGroup" =>
+          Members(g) \ Members(h) = IF leaves THEN {s.member} ELSE PlaceTaken(g, s) \ {s.member}
+     /\ s.action = "LeaveTemporarily" /\ accepted =>
+          h = [g EXCEPT !.members[s.member] = h.members[s.member]] /\ IsAway(h, s.member)
+
+\* E2: a request that is accepted computes the target that is due, and so does
+\* a step that changes the members or their topics where no target may be due
+\* after it.
+\* @type: ($group, $step) => Bool;
+DueIsComputed(h, s) ==
+  LET atOnce == Dialect.TargetOnRemoval = "at-once" /\ Dialect.MetadataChange = "at-once"
+      accepted == s.action \in {"Join", "Rejoin", "Return", "Heartbeat"} /\ s.response.error = "NONE"
+  IN ~Dialect.TargetMayLag /\ (accepted \/ atOnce) => h.assignmentEpoch = h.epoch
+
+\* H5: the error of a request whose group, or whose sender, is not there.
+\* @type: ($group, $step) => Bool;
+AbsentIsAnswered(g, s) ==
+  LET absent == IF Exists(g) THEN "UNKNOWN_MEMBER_ID" ELSE Dialect.UnknownGroupError
+  IN /\ s.response.error \in {"UNKNOWN_MEMBER_ID", "GROUP_ID_NOT_FOUND"} => s.response.error = absent
+     /\ s.action \in {"Heartbeat", "Leave"} /\ s.member \notin Members(g) =>
+          s.response.error \in {absent, "INVALID_REQUEST", "UNSUPPORTED_ASSIGNOR", "GROUP_MAX_SIZE_REACHED",
+                                "FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"}
+
+\* H5, H6 with RetrySubsetOf: a heartbeat is accepted if its epoch is the
+\* member's, or the previous one with reported partitions that the member all
+\* has; else it is fenced.
+\* @type: ($group, $step) => Bool;
+AcceptedByAssignment(g, s) ==
+  LET member == g.members[s.member]
+      hasAll == s.request.owned # {} /\ ValueOr(s.request.owned, {}) \subseteq member.assigned
+      retries == s.request.epoch = member.previousEpoch /\ member.epoch # Away /\ hasAll
+  IN /\ Dialect.RetrySubsetOf = "assigned" /\ s.action = "Heartbeat"
+     /\ s.response.error \in {"NONE", "FENCED_MEMBER_EPOCH"}
+     => (s.response.error = "NONE") = (s.request.epoch = member.epoch \/ retries)
+
+\* R5, H9: the answer to a join that is accepted has the member's assignment.
+\* @type: ($step) => Bool;
+JoinIsAnswered(s) ==
+  s.action \in {"Join", "Rejoin", "Return"} /\ s.response.error = "NONE" => s.response.assignment # {}
 =============================================================================

@@ -427,6 +427,4 @@ KafkaNext ==
   /\ Bearable
 
 KafkaInit == Init /\ outlived = FALSE
-
-KafkaSpec == KafkaInit /\ [][KafkaNext]_kafkaVars
 =============================================================================

@@ -16,7 +16,6 @@ OnePartition == {<<"foo", 0>>}
 OneType == {"consumer"}
 TwoTypes == {"consumer", "connect"}
 OneSubscription == {{"foo"}}
-TwoSubscriptions == {{"foo"}, {}}
 \* @type: Set(Seq(Str));
 OneList == {<<"range">>}
 \* @type: Set(Seq(Str));

@@ -55,4 +55,14 @@ ToldUntilAcknowledged ==
             /\ New.assigned = Old.assigned
             /\ \/ Old.acknowledged
                \/ step'.request.epoch = Old.epoch /\ step'.request.owned = {New.assigned}]_vars
+
+\* R1: a partition that a member must revoke is not assigned to that member
+\* again before the member acknowledges the revocation, or joins again.
+RevokedStaysRevoked ==
+  [][\A m \in MemberIds :
+       LET revoked == group.members[m].revoking \cap group'.members[m].assigned
+           released == /\ step'.action \in {"Heartbeat", "Rejoin"} /\ step'.member = m
+                       /\ step'.request.epoch \in {0, group.members[m].epoch}
+                       /\ \E owned \in step'.request.owned : owned \cap group.members[m].revoking = {}
+       IN revoked # {} => released]_vars
 =============================================================================

@@ -51,4 +51,9 @@ ErrorsAreExact == [][ErrorsExactly(group, group', step')]_vars
 PlacesKept == [][PlaceIsKept(group, group', step')]_vars
 FailOverLosesNothing == [][FailOverKeeps(group, group', step')]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars
+LeavesAreExact == [][LeavesExactly(group, group', step')]_vars
+DueTargetsComputed == [][DueIsComputed(group', step')]_vars
+RetriesHaveAll == [][AcceptedByAssignment(group, step')]_vars
+JoinsAreAnswered == [][JoinIsAnswered(step')]_vars
+AbsenceIsAnswered == [][AbsentIsAnswered(group, step')]_vars
 =============================================================================

@@ -21,8 +21,6 @@ StepSafe == GroupStepSafe(group, group', step')
 
 \* Controls.
 NobodyAcknowledges == step.branch # "acknowledge"
-NobodyNarrows == step.branch # "narrow"
-NobodyIsFenced == step.branch # "fenced"
 NobodyRetries == step.branch # "retry"
 NobodyReturns == step.branch # "return"
 NobodyFailsOver == step.action # "FailOver"

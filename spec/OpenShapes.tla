@@ -17,7 +17,4 @@ Shapes ==
     /\ member.regex = None
     /\ member.instance \in {None} \cup InstanceIds
     /\ member.assignor \in {""} \cup AssignorNames
-
-\* A control, false after some step: that a member has an instance id.
-NobodyIsStatic == \A m \in MemberIds : group.members[m].instance = None
 =============================================================================

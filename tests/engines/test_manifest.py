@@ -128,12 +128,14 @@ def test_a_simulation_has_no_states_to_expect(specs: Path) -> None:
 
 
 def test_a_slow_model_with_few_states_has_a_reason() -> None:
-    """Judged by the processor time of the records: clocks depend on other work."""
+    """Judged by the processor time of the records: clocks depend on other work. A model that took between 5 and
+    10 s may keep its reason, as another machine is slower."""
     for entry in read_manifest(SPEC / "manifest.json").entries:
         record = json.loads((SPEC / "evidence" / f"{entry.name}.json").read_text())
         few = (record["facts"].get("distinct_states") or 0) < 10_000
-        slow = entry.engine == "tlc" and few and (record.get("processor") or 0) >= 10
-        assert bool(entry.slow) == slow, f"{entry.name}: {record.get('processor')} s, {entry.slow!r}"
+        processor = (record.get("processor") or 0) if entry.engine == "tlc" and few else 0
+        right = processor >= 5 if entry.slow else processor < 10
+        assert right, f"{entry.name}: {processor} s, {entry.slow!r}"
 
 
 def test_each_configuration_belongs_to_a_model() -> None:

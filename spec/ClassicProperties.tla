@@ -241,4 +241,136 @@ SynchronizationIsAborted(g, h, s) ==
     /\ \A m \in InGroup(h) : g.members[m].syncing =>
          \E a \in s.completed :
            a.member = m /\ a.response.api = "SyncGroup" /\ a.response.error = "REBALANCE_IN_PROGRESS"
+
+\* S1: a process that joins a Stable group with the instance id of a member, and
+\* with the protocols of that member, takes its place and its assignment: the
+\* generation stays, and no other member has to rejoin.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+ReturnChangesNoOther(g, h, s) ==
+  LET holders == {n \in InGroup(g) : s.request.instance # {} /\ {g.members[n].instance} = s.request.instance}
+      joins == s.action = "JoinGroup" /\ s.request.member = None /\ s.response.error \in {"", "NONE"}
+  IN joins /\ g.state = "Stable" =>
+       \A n \in holders : g.members[n].protocols = s.request.protocols =>
+         /\ h.state = "Stable" /\ h.generation = g.generation /\ s.response.generation = g.generation
+         /\ h.members[s.member].assignment = g.members[n].assignment
+         /\ InGroup(h) = (InGroup(g) \ {n}) \cup {s.member}
+         /\ \A m \in InGroup(g) \ {n} : h.members[m] = g.members[m]
+
+\* C1: a synchronization ends with the SyncGroup of the leader and of no other
+\* member, and gives each member what that request has for it; after that no
+\* assignment changes before the next rebalance.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+LeaderAssigns(g, h, s) ==
+  s.action # "FailOver" /\ h.state = "Stable" =>
+    IF g.state = "Stable"
+    THEN \A m \in InGroup(g) \cap InGroup(h) : h.members[m].assignment = g.members[m].assignment
+    ELSE /\ g.state = "CompletingRebalance" /\ s.action = "SyncGroup" /\ s.request.member = g.leader
+         /\ \A m \in InGroup(h) : h.members[m].assignment = s.request.assignments[m]
+
+\* C1: a new generation has the protocol that most members prefer among those
+\* that all members have; of several such the one that the leader prefers.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+MostPreferred(g, h, s) ==
+  h.generation = g.generation + 1 /\ InGroup(h) # {} /\ s.action # "FailOver" =>
+    LET \* @type: (Str) => Seq(Str);
+        ListOf(m) == h.members[m].protocols
+        \* @type: (Str, Str) => Int;
+        Place(m, p) == CHOOSE i \in DOMAIN ListOf(m) : ListOf(m)[i] = p
+        common == {p \in {ListOf(h.leader)[i] : i \in DOMAIN ListOf(h.leader)} :
+                     \A m \in InGroup(h) : \E i \in DOMAIN ListOf(m) : ListOf(m)[i] = p}
+        \* @type: (Str) => Int;
+        Votes(p) == Cardinality({m \in InGroup(h) : \A q \in common : Place(m, p) <= Place(m, q)})
+    IN /\ h.protocol \in common
+       /\ \A p \in common \ {h.protocol} :
+            \/ Votes(p) < Votes(h.protocol)
+            \/ Votes(p) = Votes(h.protocol) /\ Place(h.leader, h.protocol) < Place(h.leader, p)
+
+\* C1: a group with members refuses exactly the joins of another protocol type,
+\* and those without a protocol that all members have.
+\* @type: ($classicGroup, $classicStep) => Bool;
+InconsistentExactly(g, s) ==
+  LET \* @type: (Str, Str) => Bool;
+      Has(m, p) == \E i \in DOMAIN g.members[m].protocols : g.members[m].protocols[i] = p
+      common == \E i \in DOMAIN s.request.protocols : \A m \in InGroup(g) : Has(m, s.request.protocols[i])
+  IN s.action = "JoinGroup" /\ InGroup(g) # {} =>
+       (s.response.error = "INCONSISTENT_GROUP_PROTOCOL") = (s.request.type # {g.type} \/ ~common)
+
+\* C1: a member that has sent its SyncGroup owes none.
+\* @type: ($classicGroup, $classicStep) => Bool;
+SyncIsNotOwed(h, s) ==
+  s.action = "SyncGroup" /\ s.response.error \in {"", "NONE"} => ~h.members[s.member].owesSync
+
+\* C1, C2: a follower of a Stable group that joins again as before, because its
+\* answer was lost, gets the generation, and nothing changes.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+RejoinChangesNothing(g, h, s) ==
+  LET m == s.request.member
+      same == /\ g.members[m].protocols = s.request.protocols
+              /\ g.members[m].subscription = s.request.subscription
+  IN /\ s.action = "JoinGroup" /\ s.response.error \in {"", "NONE"} /\ g.state = "Stable"
+     /\ m \in InGroup(g) \ {g.leader}
+     => (same => h = g /\ s.response.generation = g.generation)
+
+\* C1: the barrier is closed only while a member, or an id that was made, has
+\* not joined, or during the initial delay.
+\* @type: ($classicGroup) => Bool;
+BarrierOpensAtOnce(g) ==
+  g.state = "PreparingRebalance" /\ ~g.initial =>
+    (\E m \in InGroup(g) : ~g.members[m].joining) \/ (PendingIds(g) # {} /\ InGroup(g) # {})
+
+\* C1, S1: the members that a step removes: those whose session or time ran out,
+\* those that left, and those whose place is taken.  The time-out of the barrier
+\* removes no static member.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+RemovedExactly(g, h, s) ==
+  LET gone == InGroup(g) \ InGroup(h)
+      accepted == s.response.error \in {"", "NONE"}
+      holders == {n \in InGroup(g) : s.request.instance # {} /\ {g.members[n].instance} = s.request.instance}
+      named == IF s.request.member = None THEN holders ELSE {s.request.member} \cap InGroup(g)
+      late == {m \in InGroup(g) : ~g.members[m].joining /\ g.members[m].instance = None}
+  IN s.action # "FailOver" =>
+       gone = IF s.action = "SessionTimeout" THEN {s.member} \cap InGroup(g)
+              ELSE IF s.action = "SyncTimeout" THEN {m \in InGroup(g) : g.members[m].owesSync}
+              ELSE IF s.action = "JoinTimeout" THEN IF h.initial THEN {} ELSE late
+              ELSE IF s.action = "LeaveGroup" /\ accepted THEN named
+              ELSE IF s.action = "JoinGroup" /\ accepted /\ s.request.member = None THEN holders
+              ELSE {}
+
+\* P2, S1: a new coordinator has the type and the protocol of the group, and the
+\* instance ids and subscriptions of its members.
+\* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
+FailOverKeepsFields(g, h, s) ==
+  s.action = "FailOver" =>
+    \A saved \in g.saved :
+      /\ h.type = saved.type /\ h.protocol = saved.protocol
+      /\ \A m \in InGroup(h) : /\ h.members[m].instance = saved.members[m].instance
+                               /\ h.members[m].subscription = saved.members[m].subscription
+
+\* P3: the log of a Stable group has its members, with their fields and their
+\* assignments.
+\* @type: ($classicGroup) => Bool;
+StableIsSaved(g) ==
+  g.state = "Stable" =>
+    \E saved \in g.saved :
+      /\ saved.generation = g.generation /\ saved.leader = g.leader /\ saved.protocol = g.protocol
+      /\ \A m \in MemberIds :
+           /\ saved.members[m].there = (m \in InGroup(g))
+           /\ saved.members[m].instance = g.members[m].instance
+           /\ saved.members[m].subscription = g.members[m].subscription
+           /\ saved.members[m].assignment = g.members[m].assignment
+
+\* C1: a request of a member gets ILLEGAL_GENERATION exactly for another
+\* generation, never UNKNOWN_MEMBER_ID; a heartbeat gets REBALANCE_IN_PROGRESS
+\* exactly while the member has to rejoin.
+\* @type: ($classicGroup, $classicStep) => Bool;
+MembersAreKnown(g, s) ==
+  LET m == s.request.member
+      error == s.response.error
+      itself == m \in InGroup(g) /\ \A i \in s.request.instance : g.members[m].instance = i
+      current == s.request.generation = g.generation
+  IN s.action \in {"SyncGroup", "ClassicHeartbeat", "OffsetCommit"} /\ itself =>
+       /\ (error = "ILLEGAL_GENERATION") = ~current
+       /\ error # "UNKNOWN_MEMBER_ID"
+       /\ s.action = "ClassicHeartbeat" =>
+            (error = "REBALANCE_IN_PROGRESS") = (current /\ g.state = "PreparingRebalance")
 =============================================================================

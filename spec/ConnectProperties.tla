@@ -122,4 +122,30 @@ WorkersUndisturbed(g, h, w, s) ==
        /\ h.members[m].revoking = {}
        /\ s.action = "Heartbeat" /\ s.member = m /\ s.response.error = "NONE" =>
             h.members[m].epoch = IF m \in w.named THEN h.assignmentEpoch ELSE 0
+
+\* W1: a preparation is of the group as it is; a target names the workers of its
+\* preparation that are still in the group, and no worker that has joined since.
+\* @type: ($group, $group, $work, $work, $step) => Bool;
+NamedAsPrepared(g, h, w, v, s) ==
+  s.response.error = "NONE" =>
+    /\ s.action = "PrepareAssignment" =>
+         v.prepared = {[epoch |-> g.epoch, workers |-> Members(g), metadata |-> g.metadata]}
+    /\ s.action = "InstallAssignment" =>
+         \A p \in w.prepared : v.named = {m \in Members(h) : m \in p.workers}
+
+\* W1, A5: a worker does not install what another worker has prepared.
+\* @type: ($work, $work) => Bool;
+PreparedByTheChosen(w, v) == v.chosen # w.chosen => v.prepared = {}
+
+\* W4, A7: a target of the chosen worker is refused exactly if it was prepared for
+\* another epoch, gives work twice, gives work that does not exist, or gives work
+\* to a worker that was not in the group.
+\* @type: ($work, $step, $call) => Bool;
+InstallRefusedExactly(w, s, c) ==
+  s.action = "InstallAssignment" /\ s.response.error \in {"NONE", "INVALID_ASSIGNMENT"} =>
+    (s.response.error = "NONE") =
+      (/\ c.twice = {}
+       /\ \E p \in w.prepared :
+            /\ p.epoch = c.groupEpoch
+            /\ \A r \in Partitions : c.target[r] # None => c.target[r] \in p.workers /\ r[2] < p.metadata[r[1]])
 =============================================================================

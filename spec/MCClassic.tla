@@ -48,6 +48,8 @@ WaitsOK == WaitsAreOfTheState(group) /\ NeverWaitsForNothing(group)
 ProtocolOK == ProtocolOfAll(group) /\ SomeProtocolOfAll(group)
 InstancesOK == ClassicInstancesUnique(group)
 DelayOK == DelayIsInitial(group)
+OpensAtOnce == BarrierOpensAtOnce(group)
+SavedOK == StableIsSaved(group)
 
 \* Step properties.
 GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_vars
@@ -71,4 +73,13 @@ SyncsNameTheProtocol == [][SyncOfTheProtocol(group, step')]_vars
 WhatIsToldIsSaved == [][ToldIsSaved(group', step')]_vars
 FailOverLosesNothing == [][FailOverRecovers(group, group', step')]_vars
 JoinsAbort == [][SynchronizationIsAborted(group, group', step')]_vars
+ReturnsChangeNoOther == [][ReturnChangesNoOther(group, group', step')]_vars
+LeadersAssign == [][LeaderAssigns(group, group', step')]_vars
+ProtocolIsPreferred == [][MostPreferred(group, group', step')]_vars
+InconsistentOnly == [][InconsistentExactly(group, step')]_vars
+SyncsAreNotOwed == [][SyncIsNotOwed(group', step')]_vars
+RejoinsChangeNothing == [][RejoinChangesNothing(group, group', step')]_vars
+GoneExactly == [][RemovedExactly(group, group', step')]_vars
+FieldsAreKept == [][FailOverKeepsFields(group, group', step')]_vars
+MembersKnown == [][MembersAreKnown(group, step')]_vars
 =============================================================================

@@ -124,4 +124,7 @@ InvalidCalls ==
 \* Connect.tla).
 NoPendingWork == [][\A one \in step'.response.assignment : one.pending = {}]_vars
 ResponsesMatch == [][ResponseMatches(group', step')]_vars
+NamedExactly == [][NamedAsPrepared(group, group', work, work', step')]_vars
+ChosenPrepares == [][PreparedByTheChosen(work, work')]_vars
+InstallsRefused == [][InstallRefusedExactly(work, step', call')]_vars
 =============================================================================

@@ -59,6 +59,22 @@ BeforeHandOut ==
   /\ step = NoClassicStep
   /\ config = FirstConfig
 
+\* C6: partitions of a member that was removed or refused, and those of a deleted
+\* topic, are lost; all others that go are revoked. An assignment always has a
+\* callback.
+CallbacksExactly ==
+  step'.action \in {"ReceiveResponse", "NoticeTopics", "ChangeSubscription"} =>
+    LET m == step'.member
+        goes == clients[m].owned \ clients'[m].owned
+        vanished == {p \in goes : topics[p[1]] <= p[2]}
+        answers == IF step'.action = "ReceiveResponse" THEN responses[m] ELSE {}
+        removed == \E r \in answers : r.error \in LostErrors \cup {"INCONSISTENT_GROUP_PROTOCOL"}
+        assigned == \E r \in answers : clients[m].known /\ r.api = "SyncGroup" /\ r.error = "NONE"
+    IN IF assigned THEN step'.branch \in {"assigned", "revoked assigned", "revoked assigned lost"}
+       ELSE step'.branch = IF goes = {} THEN ""
+                           ELSE IF removed \/ vanished = goes THEN "lost"
+                           ELSE IF vanished = {} THEN "revoked" ELSE "lost revoked"
+
 \* Step properties.
 GenerationsNeverDecrease == [][GenerationMonotone(group, group', step')]_coopVars
 BarrierHolds == [][BarrierHeld(group, group', step')]_coopVars
@@ -69,4 +85,5 @@ KeptUntilTheyMove == [][KeepsWhatStays]_coopVars
 RevokersRejoin == [][RevokedThenRejoins]_coopVars
 CallbacksSayWhatGoes == [][CalledForWhatGoes]_coopVars
 FailuresHaveReasons == [][FailsWithAReason]_coopVars
+CallbacksAreExact == [][CallbacksExactly]_coopVars
 =============================================================================

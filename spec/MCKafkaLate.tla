@@ -9,9 +9,6 @@
 (***************************************************************************)
 EXTENDS MCKafkaClosed
 
-ThreeMembers == {"m1", "m2", "m3"}
-OnePartition == {<<"foo", 0>>}
-One == {[t \in MCTopics |-> 1]}
 TwoPartitions == {[t \in MCTopics |-> 2]}
 
 \* Every disturbance, but a process has a member id that no message knows.

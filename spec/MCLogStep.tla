@@ -63,4 +63,12 @@ TornWritesAreComplete ==
   [][step'.action # "Join" =>
        \A torn \in TornWrites(RecordsOf(group, group', step')) :
          TargetFollows(Loaded(Appended(LogOf(group), torn)), topics')]_vars
+
+\* P1: the log has no record of a member that is gone, and none of a group that
+\* was deleted: each has its tombstone.
+GoneAreTombstoned ==
+  [][\E after \in {Appended(LogOf(group), RecordsOf(group, group', step'))} :
+       \A r \in after :
+         (IF r.member = None THEN group'.epoch = 0 ELSE r.member \notin Members(group')) =>
+           LastValue(after, r.type, r.member) = {}]_vars
 =============================================================================

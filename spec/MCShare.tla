@@ -47,4 +47,8 @@ ErrorsAreExact == [][ShareErrorsExactly(share, step')]_vars
 Told == [][ToldWhatItHas(share, share', step')]_vars
 Gone == [][GoneExactly(share, share', step')]_vars
 FailOverAndDeletion == [][KeptAndDeleted(share, share', step')]_vars
+TopicsNoticed == [][TopicsAreNoticed(share', topics, step')]_vars
+Subscribes == [][SubscriptionIsTaken(share, share', step')]_vars
+PreviousKept == [][PreviousEpochIsKept(share, share')]_vars
+SubscriptionsAnswered == [][SubscriptionIsAnswered(step')]_vars
 =============================================================================

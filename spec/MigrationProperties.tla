@@ -320,4 +320,39 @@ FailOverKeepsMembers ==
             /\ phase'[m] # "complete"
             /\ Held(consumer', m) = Held(consumer, m)
             /\ consumer'.members[m].epoch = consumer.members[m].epoch]_vars
+
+\* M1, P3: a group that is converted back is in the log as it is, with each of
+\* its members.
+DowngradeIsSaved ==
+  [][Downgrades /\ Members(consumer) # {} =>
+       \E s \in classic'.saved :
+         /\ s.generation \in {consumer.epoch, classic'.generation} /\ s.type = "consumer"
+         /\ \A m \in MemberIds :
+              /\ s.members[m].there = (m \in Classic!InGroup(classic'))
+              /\ s.members[m].instance = classic'.members[m].instance
+              /\ s.members[m].subscription = classic'.members[m].subscription]_vars
+
+\* M1, C2, P2: where a group has just been converted back, all of its members
+\* must rejoin after a fail-over, too; no member waits for a SyncGroup of the
+\* leader.
+FailOverStillRejoins ==
+  [][step'.action = "FailOver" /\ classic.state = "PreparingRebalance" /\ ConvertedBack(classic) =>
+       /\ classic'.state = "PreparingRebalance" /\ classic'.generation = classic.generation
+       /\ \A m \in Classic!InGroup(classic') : ~classic'.members[m].owesSync]_vars
+
+\* M1, S1: a consumer that joins with the instance id of a member of the classic
+\* protocol takes that member's place and target at once, without a bump.
+PlaceMovesToConsumer ==
+  [][Exists(consumer) /\ step'.action \in Joins =>
+       \A n \in Members(consumer) :
+         phase[n] # "" /\ consumer.members[n].instance \in step'.request.instance =>
+           LET m == step'.member IN
+           /\ step'.response.error = "NONE" /\ n \notin Members(consumer')
+           /\ phase'[m] = "" /\ consumer'.members[m].instance = consumer.members[n].instance
+           /\ consumer'.epoch = consumer.epoch /\ TargetOf(consumer', m) = TargetOf(consumer, n)]_vars
+
+\* S2: no two members have the same instance id.
+OneOfEachInstance ==
+  \A m, n \in Members(consumer) :
+    m # n => consumer.members[m].instance = None \/ consumer.members[m].instance # consumer.members[n].instance
 =============================================================================

@@ -118,4 +118,32 @@ KeptAndDeleted(g, h, s) ==
   /\ s.action = "ShareFailOver" => h = g
   /\ Exists(g) /\ ~Exists(h) <=> s.action = "ShareDelete" /\ s.response.error = "NONE"
   /\ s.action = "ShareDelete" /\ Exists(g) => (s.response.error = "NON_EMPTY_GROUP" <=> Members(g) # {})
+
+\* Q3: an accepted join or heartbeat notices the topics as they are.
+\* @type: ($share, Str -> Int, $shareStep) => Bool;
+TopicsAreNoticed(h, topics, s) ==
+  s.action \in {"ShareJoin", "ShareHeartbeat"} /\ s.response.error = "NONE" =>
+    \A m \in Members(h), t \in Topics :
+      t \in h.members[m].subscription => h.metadata[t] = IF topics[t] > 0 THEN topics[t] ELSE 0
+
+\* Q1, Q3: the sender has the subscription of its request, or the one of before
+\* if the request has none.
+\* @type: ($share, $share, $shareStep) => Bool;
+SubscriptionIsTaken(g, h, s) ==
+  s.action \in {"ShareJoin", "ShareHeartbeat"} /\ s.response.error = "NONE" =>
+    h.members[s.member].subscription =
+      IF s.request.subscription = {} THEN g.members[s.member].subscription ELSE UNION s.request.subscription
+
+\* Q2: the previous epoch is the one that the member had, so that a request of a
+\* member that has not got the last answer is accepted.
+\* @type: ($share, $share) => Bool;
+PreviousEpochIsKept(g, h) ==
+  \A m \in Members(g) \intersect Members(h) :
+    h.members[m].previousEpoch = IF h.members[m].epoch = g.members[m].epoch
+                                 THEN g.members[m].previousEpoch ELSE g.members[m].epoch
+
+\* Q5: a member that sends its subscription gets its assignment.
+\* @type: ($shareStep) => Bool;
+SubscriptionIsAnswered(s) ==
+  s.action = "ShareHeartbeat" /\ s.response.error = "NONE" /\ s.request.subscription # {} => s.response.assigned # {}
 =============================================================================

@@ -128,8 +128,8 @@ def test_a_simulation_has_no_states_to_expect(specs: Path) -> None:
 
 
 def test_a_slow_model_with_few_states_has_a_reason() -> None:
-    """Judged by the processor time of the records: clocks depend on other work. A model that took between 5 and
-    10 s may keep its reason, as another machine is slower."""
+    """Judged by the processor time of the records: clocks depend on other work. A model that took between
+    5 and 10 s may keep its reason, as another machine is slower."""
     for entry in read_manifest(SPEC / "manifest.json").entries:
         record = json.loads((SPEC / "evidence" / f"{entry.name}.json").read_text())
         few = (record["facts"].get("distinct_states") or 0) < 10_000

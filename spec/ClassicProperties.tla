@@ -92,8 +92,8 @@ BarrierHeld(g, h, s) ==
     /\ LearnsGeneration(h, h.leader, s)
     /\ PendingIds(g) \cap PendingIds(h) = {} \/ s.action = "JoinTimeout"
 
-\* C1: everyone hears of the same generation, protocol and leader, and the
-\* leader alone of all members.
+\* C1: all answers to JoinGroup have the generation, protocol and leader of the
+\* group; the leader's answer alone has the members.
 \* @type: ($classicGroup, $classicStep) => Bool;
 JoinAnswersAgree(h, s) ==
   \A r \in {s.response} \cup {a.response : a \in s.completed} :
@@ -101,7 +101,8 @@ JoinAnswersAgree(h, s) ==
       /\ r.generation = h.generation /\ r.protocol = h.protocol /\ r.leader = h.leader
       /\ {j.member : j \in r.members} = IF r.member = h.leader THEN InGroup(h) ELSE {}
 
-\* C1: a SyncGroup gives a member the assignment of this generation's leader.
+\* C1: the answer to a SyncGroup has the assignment that the group keeps for the
+\* member; LeaderAssigns says from whom.
 \* @type: ($classicGroup, $classicStep) => Bool;
 SyncAnswersAgree(h, s) ==
   /\ \A a \in s.completed :
@@ -161,7 +162,8 @@ JoinIsKept(h, s) ==
     /\ h.members[s.member].protocols = s.request.protocols
     /\ h.members[s.member].subscription = s.request.subscription
 
-\* C1: the errors, stated without the rules' own operators.
+\* C1: the reasons of the errors, stated without the rules' own operators. When
+\* an error must come is in MembersAreKnown and InconsistentExactly.
 \* @type: ($classicGroup, $classicGroup, $classicStep) => Bool;
 ClassicErrorsExactly(g, h, s) ==
   LET m == s.request.member
@@ -204,8 +206,9 @@ SyncOfTheProtocol(g, s) ==
   s.action = "SyncGroup" /\ s.response.error \in {"", "NONE", "REBALANCE_IN_PROGRESS"} =>
     s.request.type \subseteq {g.type} /\ s.request.protocol \subseteq {g.protocol}
 
-\* P3: an assignment that the coordinator sent to a member is in the log; so is
-\* (C2) a generation.
+\* P3: a generation whose assignments the coordinator has sent is in the log; with
+\* GenerationRecorded (C2) so is a generation that a JoinGroup was answered with.
+\* StableIsSaved compares the record with the group.
 \* @type: ($classicGroup, $classicStep) => Bool;
 ToldIsSaved(h, s) ==
   \A r \in {s.response} \cup {a.response : a \in s.completed} :

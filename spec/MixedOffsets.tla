@@ -118,7 +118,7 @@ OffsetsAreFenced ==
           /\ (error = "REBALANCE_IN_PROGRESS") = unassigned]_offsetVars
 
 \* O2: only an accepted commit, and the deletion of the group, changes
-\* committed offsets; a conversion keeps them (M1).
+\* committed offsets. A conversion keeps them (M1) by the definition of GroupStep.
 OnlyCommitsCount ==
   [][offsets' # offsets =>
        \/ step'.action = "DeleteGroup"

@@ -112,7 +112,8 @@ GoneExactly(g, h, s) ==
     THEN gone = {s.member} /\ h.assignmentEpoch = g.assignmentEpoch
     ELSE gone = {}
 
-\* Q8: a new coordinator knows what the old one knew; only an empty group is deleted.
+\* Q8: only an empty group is deleted. A fail-over leaves the group as it is by the
+\* definition of ShareFailOver: share groups have no log here.
 \* @type: ($share, $share, $shareStep) => Bool;
 KeptAndDeleted(g, h, s) ==
   /\ s.action = "ShareFailOver" => h = g

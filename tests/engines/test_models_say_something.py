@@ -1,4 +1,4 @@
-"""A property that its dialect makes true says nothing, and neither does an operator that nothing uses."""
+"""A property that its model makes true says nothing, and neither does an operator that nothing uses."""
 
 from __future__ import annotations
 
@@ -27,6 +27,31 @@ SAYS_SOMETHING: Final[dict[str, tuple[str, tuple[Value, ...]]]] = {
 }
 """Properties of MCOpen whose premise is a choice of the dialect -> the constant, and its values with which
 the property says something. With another value it is true by definition."""
+
+NEEDS: Final[tuple[tuple[str, str], ...]] = (
+    ("CommitsFenced", "OffsetValues <- NoInts"),
+    ("EagerOwnsNothingBetween", "FirstConfig <- AllNew\n  NextConfig <- Stays"),
+    ("FailOverKeepsMembers", "WithFailOver = FALSE"),
+    ("FailOverLosesNothing", "WithFailOver = FALSE"),
+    ("FailOverStillRejoins", "WithFailOver = FALSE"),
+    ("FieldsAreKept", "WithFailOver = FALSE"),
+    ("InstancesOK", "InstanceIds <- NoStrings"),
+    ("PlacesKept", "InstanceIds <- NoStrings"),
+    ("StaticInOrder", "InstanceIds <- NoStrings"),
+)
+"""Properties, and lines of a configuration with which its model has none of the steps that they are about."""
+
+
+def test_no_configuration_lists_a_property_of_steps_that_its_model_cannot_take() -> None:
+    texts = {path.name: path.read_text() for path in sorted(SPEC.glob("*.cfg"))}
+    vacuous = [
+        f"{name}: {prop}, with {lines}"
+        for prop, lines in NEEDS
+        for name, text in texts.items()
+        if f"  {lines}\n" in text and re.search(rf"\b{prop}\b", text)
+    ]
+    assert vacuous == []
+    assert all(any(re.search(rf"\b{prop}\b", text) for text in texts.values()) for prop, _ in NEEDS)
 
 
 def test_no_configuration_lists_a_property_that_its_dialect_makes_true() -> None:

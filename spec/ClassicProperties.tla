@@ -139,13 +139,13 @@ OneAnswerForEachRequest(g, h, s) ==
   s.action # "FailOver" =>
     \A m \in MemberIds, api \in {"JoinGroup", "SyncGroup"} :
       LET \* @type: ($classicGroup) => Bool;
-          Waiting(x) == IF api = "JoinGroup" THEN x.members[m].joining ELSE x.members[m].syncing
+          WaitsBehind(x) == IF api = "JoinGroup" THEN x.members[m].joining ELSE x.members[m].syncing
           \* @type: (Bool) => Int;
           One(condition) == IF condition THEN 1 ELSE 0
           sent == s.action = api /\ s.member = m
           answers == {a \in s.completed : a.member = m /\ a.response.api = api}
-      IN One(Waiting(g)) + One(sent) =
-           Cardinality(answers) + One(sent /\ s.response.error # "") + One(Waiting(h))
+      IN One(WaitsBehind(g)) + One(sent) =
+           Cardinality(answers) + One(sent /\ s.response.error # "") + One(WaitsBehind(h))
 
 \* S1: a JoinGroup is answered with skipAssignment exactly if it returns a leader
 \* to a Stable group.

@@ -15,7 +15,8 @@ class InFlight:
     def __init__(self, settings: Settings) -> None:
         self._first_ms = settings.retry_backoff_ms
         self._longest_ms = settings.retry_backoff_max_ms
-        self._failures = 0
+        self.failures = 0
+        """The number of failures in a row."""
         self._sent = 0
         self.request: Request | None = None
         self.not_before_ms = 0
@@ -37,10 +38,10 @@ class InFlight:
 
     def succeeded(self) -> None:
         """Forget earlier failures: the next failure counts as the first."""
-        self._failures = 0
+        self.failures = 0
 
     def back_off(self, now_ms: int) -> None:
         """Pause: twice as long after each failure in a row, up to the longest pause."""
-        pause_ms = min(self._first_ms << min(self._failures, 30), self._longest_ms)
-        self._failures += 1
+        pause_ms = min(self._first_ms << min(self.failures, 30), self._longest_ms)
+        self.failures += 1
         self.not_before_ms = now_ms + pause_ms

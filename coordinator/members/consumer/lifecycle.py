@@ -14,6 +14,7 @@ from coordinator.members.consumer.types import (
     MemberError,
     Partitions,
     Purpose,
+    Request,
     Settings,
     State,
     Subscription,
@@ -138,6 +139,26 @@ class Lifecycle:
         else:
             self._out()
             self._state = State.STALE
+
+    def _left(self, now_ms: int) -> None:
+        """H2: go on without the group, which the member has left, or tries to leave no longer."""
+        self._out()
+        self._state = State.STALE
+        self._go_on(now_ms)
+
+    def _leave_in_time(self, failed: Request, now_ms: int) -> None:
+        """K4: after the time-out of a leave no request is tried again. Give up the commit before the last
+        revocation, whichever request has failed; give up the leave where no coordinator was found for it."""
+        if now_ms < self._leave_deadline_ms:
+            return
+        if self._state is State.LEAVING and failed.purpose is Purpose.FIND_COORDINATOR:
+            self._left(now_ms)
+        elif self._state is State.PREPARE_LEAVING and self._ownership.committing:
+            self._give_up_commit()
+
+    def _give_up_commit(self) -> None:
+        self.offsets.held = False
+        self._ownership.commit_over()
 
     def _out(self) -> None:
         """Note that the coordinator no longer has the member."""

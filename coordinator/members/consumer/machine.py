@@ -274,6 +274,8 @@ class Member(Lifecycle):
                     self._wait_for_heartbeat(now_ms)
             case Purpose.COMMIT | Purpose.COMMIT_BEFORE_REVOCATION:
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
+        if self._in_flight.failures:
+            self._leave_in_time(request, now_ms)
 
     def failed(self, correlation: int, now_ms: int, *, disconnected: bool = False) -> None:
         """Note that no answer will come: the request timed out, or its connection broke."""
@@ -293,6 +295,7 @@ class Member(Lifecycle):
             case Purpose.COMMIT:
                 self._complete_commit(request, codes.REQUEST_TIMED_OUT)
         self._ended(False, now_ms)
+        self._leave_in_time(request, now_ms)
 
     def _heartbeat_answered(self, body: Mapping[str, Any], now_ms: int) -> None:
         """KIP-848 "Response Handling"; the application must handle UNRELEASED_INSTANCE_ID, too (K1)."""
@@ -347,9 +350,7 @@ class Member(Lifecycle):
         self._ended(not again, now_ms, error)
         if again and now_ms < self._leave_deadline_ms:
             return
-        self._out()
-        self._state = State.STALE
-        self._go_on(now_ms)
+        self._left(now_ms)
 
     def _commit_answered(self, request: Request, errors: Mapping[TopicPartition, int], now_ms: int) -> None:
         failures = sorted(set(errors.values()) - {codes.NONE})
@@ -402,8 +403,7 @@ class Member(Lifecycle):
     def _retry_commit(self, now_ms: int) -> None:
         leaving = self._state is State.PREPARE_LEAVING
         if now_ms >= (self._leave_deadline_ms if leaving else self._commit_deadline_ms):
-            self.offsets.held = False
-            self._ownership.commit_over()
+            self._give_up_commit()
 
     def _complete_commit(self, request: Request, error: int) -> None:
         sent = frozenset(

@@ -35,6 +35,8 @@ class MemberWatch:
         self._joined = False
         """Tell if the coordinator may have the member, with a member id that the member knows."""
         self._closes_ms: int | None = None
+        self._leaves_ms: int | None = None
+        """The time since which it tries to leave: it closes, or its application did not poll (K4)."""
         self._positions: dict[Partition, int] = {}
         self._starts: dict[Partition, int] = {}
         """The group's positions in the last fetch of offsets; -1 where there was none."""
@@ -72,7 +74,8 @@ class MemberWatch:
             )
         self._sent_ms, self._hurries = now_ms, False
         self._joined = epoch >= 0 and bool(body["memberId"])
-        self._closes_ms = None if epoch == 0 else self._closes_ms
+        if epoch == 0:
+            self._closes_ms = self._leaves_ms = None
 
     def heartbeat_answered(self, body: Json) -> None:
         """Take over the answer to a heartbeat."""
@@ -154,13 +157,21 @@ class MemberWatch:
         something."""
         self._application_commits = True
 
-    def gives_up(self, now_ms: int) -> None:
-        """Note that the application closes the consumer or unsubscribes."""
-        self._closes_ms = now_ms
+    def stalls(self, now_ms: int) -> None:
+        """Note that the member gives up everything, since its application does not poll."""
+        self._leaves_ms = now_ms
 
-    def ended(self, using: set[Partition]) -> None:
-        """H2: a closed consumer has left the group that it joined. K3: each partition ended in a callback."""
-        if self._joined:
+    def gives_up(self, state: str, now_ms: int) -> None:
+        """Note that the application closes the consumer or unsubscribes, in this state. A member that gave
+        up its leave before, and has not joined since, does not leave."""
+        self._closes_ms = now_ms
+        if self._leaves_ms is None or state not in ("STALE", "JOINING"):
+            self._leaves_ms = now_ms
+
+    def ended(self, using: set[Partition], now_ms: int) -> None:
+        """H2: a closed consumer has left the group that it joined, unless the time for that is over (K4). K3:
+        each partition ended in a callback."""
+        if self._joined and not _over(self._leaves_ms, now_ms):
             raise Violation("H2", "LeavesBeforeItEnds", f"{self._name} has ended, and did not leave")
         if using:
             raise Violation(
@@ -233,7 +244,12 @@ class MemberWatch:
         since_ms = self._stopped_ms.get(partition)
         if since_ms is not None and now_ms >= since_ms + self._max_poll_ms:
             return True
-        return self._closes_ms is not None and now_ms >= self._closes_ms + CLOSE_TIMEOUT_MS
+        return _over(self._closes_ms, now_ms)
+
+
+def _over(since_ms: int | None, now_ms: int) -> bool:
+    """K4: tell if the time to leave is over for a member that leaves since then."""
+    return since_ms is not None and now_ms >= since_ms + CLOSE_TIMEOUT_MS
 
 
 def _news(body: Json) -> bool:

@@ -33,6 +33,8 @@ class Network(Scene):
         request = process.machine.take_request(process.local_ms(self.now_ms))
         stalled = process.state in ("LEAVING", "STALE") and state.value not in ("LEAVING", "STALE")
         self.counts.faults["stall"] += stalled
+        if stalled:
+            process.watch.stalls(process.local_ms(self.now_ms))
         if request is None:
             return process.machine.state is not state
         self._drop_copy(process)

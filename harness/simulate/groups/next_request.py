@@ -42,8 +42,14 @@ class NextRequest:
         """Tell if a join was sent, and no event since has put the member out."""
         self._leave_epoch: int | None = None
         """The epoch of the leave that the application asked for; None for none."""
-        self._leave_until_ms = 0
-        """The time until which the member tries to leave."""
+        self._leave_until_ms: int | None = None
+        """The time until which the member tries to leave; None where no application asked for that."""
+        self._commits_last = False
+        """Tell if it commits before it gives up its partitions to leave."""
+        self._over: frozenset[str] = frozenset()
+        """The states that are over, since a request failed in them after that time."""
+        self._sent = ""
+        """The API of its last request."""
         self._finds = False
         """Tell if the coordinator is elsewhere, or its connection broken."""
         self._stale = False
@@ -78,6 +84,7 @@ class NextRequest:
             raise Violation(
                 "O4", "WaitsForTheEpoch", f"{self._name} sends {api} after STALE_MEMBER_EPOCH, no heartbeat"
             )
+        self._sent = api
         pause_ms = min(FIRST_PAUSE_MS << max(self._failures - 1, 0), LONGEST_PAUSE_MS)
         if self._pauses and self._failed_ms is not None and now_ms - self._failed_ms < pause_ms:
             raise Violation("H5", "BacksOff", f"{self._name} tries again after {now_ms - self._failed_ms} ms")
@@ -85,6 +92,8 @@ class NextRequest:
             return
         if leaves:
             self._check_leave(epoch)
+        if joins:
+            self._leave_until_ms, self._over = None, frozenset()
         self._joined = not leaves or self._joined
         self._leave_epoch = self._leave_epoch if leaves else None
         self._heartbeat_ms, self._left, self._leaves = now_ms, False, leaves
@@ -111,11 +120,25 @@ class NextRequest:
         if state in IN and state != "PREPARE_LEAVING":
             self._leave_epoch = -2 if self._static and for_a_while else -1
         leaves = state in (*IN, "JOINING", "LEAVING")
-        self._leave_until_ms = until_ms if leaves else 0
+        self._leave_until_ms = until_ms if leaves else None
+        self.callback_runs()
+
+    def callback_runs(self) -> None:
+        """Note that a callback begins or ends: a member that leaves may be in another state afterwards."""
+        self._commits_last, self._over = False, frozenset()
+
+    def nothing_to_run(self, state: str) -> None:
+        """Check a poll without a callback (K4): a member that leaves gives up its partitions once the time
+        for the commit before that is over. Raises Violation."""
+        if state == "PREPARE_LEAVING" and state in self._over:
+            raise Violation(
+                "K4", "RevokesInTime", f"{self._name} tries to commit again after its time to leave is over"
+            )
+        self._commits_last = state == "PREPARE_LEAVING"
 
     def ended(self, now_ms: int) -> None:
         """K4: a closed consumer tries to leave until its time is over."""
-        if self._leaves and not self._left and now_ms < self._leave_until_ms:
+        if self._leaves and not self._left and now_ms < (self._leave_until_ms or 0):
             raise Violation(
                 "K4", "LeavesUntilTheTimeOut", f"{self._name} has ended, and its leave was refused"
             )
@@ -125,6 +148,8 @@ class NextRequest:
         errors = _errors(api, body)
         self._failed_ms = now_ms if errors else None
         self._pauses = bool(errors & (_AGAIN | {STALE}))
+        if self._pauses:
+            self._tried(now_ms)
         if self._pauses:
             self._failures += 1
         elif not errors or (api == HEARTBEAT and sent["memberEpoch"] < 0):
@@ -158,17 +183,32 @@ class NextRequest:
         """Note that no answer will come."""
         self._finds = self._finds or disconnected
         self._failed_ms, self._pauses = now_ms, True
+        self._tried(now_ms)
         self._failures += 1
+
+    def _tried(self, now_ms: int) -> None:
+        """K4: note that a request failed; after its time-out a member that leaves tries none again."""
+        if self._leave_until_ms is None or now_ms < self._leave_until_ms:
+            return
+        if self._sent == FIND or (self._sent == HEARTBEAT and self._leaves):
+            self._over |= {"LEAVING"}
+        if self._commits_last:
+            self._over |= {"PREPARE_LEAVING"}
 
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
         """Check the latest time of a member's next request, while none is in flight and no callback runs.
 
         Raises Violation: H8 for a heartbeat after its interval, K2 for an acknowledgement that is not sent at
-        once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave.
+        once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave, K4 for a leave
+        that goes on after its time-out.
         """
         paused_ms = 0 if self._failed_ms is None else self._failed_ms + LONGEST_PAUSE_MS
         at_once_ms = max(now_ms, paused_ms)
         deadline = float("inf") if deadline_ms is None else deadline_ms
+        if state == "LEAVING" and state in self._over:
+            raise Violation(
+                "K4", "EndsAtTheTimeOut", f"{self._name} tries to leave again after its time to leave is over"
+            )
         if state in ("JOINING", "LEAVING") and deadline > at_once_ms:
             raise Violation(
                 "K1" if state == "JOINING" else "H2",

@@ -45,8 +45,9 @@ class World(Network):
         """End a process whose application has closed its member, when the member is done."""
         if process.state in ENDED and process.machine.closed:
             if process.state != "FATAL":
-                process.watch.ended(process.using)
-                process.next_request.ended(process.local_ms(self.now_ms))
+                now_ms = process.local_ms(self.now_ms)
+                process.watch.ended(process.using, now_ms)
+                process.next_request.ended(now_ms)
             self.ended(process)
 
     # Topics and the coordinator
@@ -192,8 +193,8 @@ class World(Network):
             return False
         now_ms = process.local_ms(self.now_ms)
         process.next_request.gives_up(process.state, True, now_ms + CLOSE_TIMEOUT_MS)
+        process.watch.gives_up(process.state, now_ms)
         process.machine.close(now_ms)
-        process.watch.gives_up(now_ms)
         self.counts.faults["leave"] += 1
         return self.note(process.name, event)
 
@@ -210,8 +211,8 @@ class World(Network):
         now_ms = process.local_ms(self.now_ms)
         process.subscribed = False
         process.next_request.gives_up(process.state, False, now_ms + CLOSE_TIMEOUT_MS)
+        process.watch.gives_up(process.state, now_ms)
         process.machine.unsubscribe(now_ms)
-        process.watch.gives_up(now_ms)
         self.counts.faults["unsubscribed"] += 1
         return self.note(process.name, event)
 
@@ -231,9 +232,11 @@ class World(Network):
         callback = process.machine.next_callback(now_ms)
         if callback is None:
             process.watch.polls_without_callback(process.machine.fetchable, now_ms)
+            process.next_request.nothing_to_run(process.state)
             process.next_request.commits.nothing_runs()
             return False
         check_callback(process, callback)
+        process.next_request.callback_runs()
         if callback.name.value == COMMITTED:
             process.next_request.commits.ends(callback.partitions, callback.error)
         if callback.name.value == REVOKED:
@@ -259,6 +262,7 @@ class World(Network):
                 clean = name == REVOKED and process.machine.owned >= {partition}
                 offsets.ends(partition, process.stopped.get(partition) if clean else None)
         process.running = None
+        process.next_request.callback_runs()
         self._callback_done(process, callback, now_ms, raises)
         if self.story and name in REBALANCES:
             self.story.note(process.name, f"{name}: {self._named(callback.partitions)}")

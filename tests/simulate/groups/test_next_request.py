@@ -11,7 +11,7 @@ from coordinator.members.consumer import codes
 from coordinator.members.consumer.inflight import InFlight
 from coordinator.members.consumer.lifecycle import Lifecycle
 from coordinator.members.consumer.machine import Member
-from harness.simulate.groups.next_request import HEARTBEAT, NextRequest
+from harness.simulate.groups.next_request import FIND, HEARTBEAT, NextRequest
 from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.run import SimulationOptions, run_seed
 from harness.simulate.groups.words import of_answer
@@ -110,6 +110,27 @@ def leaves_in_vain(member: NextRequest) -> None:
     member.ended(29_999)
 
 
+def leaves_for_ever(member: NextRequest) -> None:
+    member.gives_up("STABLE", for_a_while=False, until_ms=30_000)
+    member.sends(HEARTBEAT, heartbeat(-1), 0)
+    member.failed(True, 29_999)
+    member.waits("LEAVING", frozenset(), 30_999, 29_999)
+    member.sends(FIND, {}, 30_999)
+    member.failed(True, 60_999)
+    member.waits("UNSUBSCRIBED", frozenset(), None, 60_999)
+    member.waits("LEAVING", frozenset(), 60_999, 60_999)
+
+
+def commits_for_ever(member: NextRequest) -> None:
+    member.gives_up("STABLE", for_a_while=False, until_ms=30_000)
+    member.sends(HEARTBEAT, heartbeat(1), 0)
+    member.nothing_to_run("PREPARE_LEAVING")
+    member.failed(False, 29_999)
+    member.nothing_to_run("PREPARE_LEAVING")
+    member.failed(False, 30_000)
+    member.nothing_to_run("PREPARE_LEAVING")
+
+
 def commit_of_nobody(member: NextRequest) -> None:
     member.commits.begins()
     member.commits.ends(FOO, 7)
@@ -147,6 +168,8 @@ BROKEN: dict[Callable[[NextRequest], None], tuple[str, str]] = {
     leaves_unjoined: ("H2", "LeavesWhatItJoined"),
     leaves_for_good: ("H2", "LeavesForGoodOrForAWhile"),
     leaves_in_vain: ("K4", "LeavesUntilTheTimeOut"),
+    leaves_for_ever: ("K4", "EndsAtTheTimeOut"),
+    commits_for_ever: ("K4", "RevokesInTime"),
     commit_of_nobody: ("O4", "CommitsEndOnce"),
     commit_without_answer: ("O4", "CommitsEndAsAnswered"),
     commit_with_another_error: ("O4", "CommitsEndAsAnswered"),
@@ -184,7 +207,7 @@ def _always_pauses_shortly(patch: pytest.MonkeyPatch) -> None:
     right = InFlight.back_off
 
     def back_off(self: InFlight, now_ms: int) -> None:
-        self._failures = 0
+        self.failures = 0
         right(self, now_ms)
 
     patch.setattr(InFlight, "back_off", back_off)
@@ -220,6 +243,10 @@ def _always_leaves_for_a_while(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lifecycle, "_leave", leave)
 
 
+def _leaves_for_ever(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Member, "_leave_in_time", lambda self, failed, now_ms: None)
+
+
 MEMBERS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, str]] = {
     _never_finds: ("H5", "FindsCoordinatorAnew"),
     _never_pauses: ("H5", "BacksOff"),
@@ -228,6 +255,7 @@ MEMBERS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, str]] = {
     _hides_errors: ("K3", "ErrorsAreTold"),
     _loses_commits: ("R8", "EventuallyConverged"),
     _always_leaves_for_a_while: ("S1", "LeavesForGoodOrForAWhile"),
+    _leaves_for_ever: ("K4", "EndsAtTheTimeOut"),
 }
 
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from member_driver import FENCED, UNKNOWN, UNRELEASED, Driver, answer, owned, parts
+from member_driver import (
+    COMMIT,
+    FENCED,
+    STALE_EPOCH,
+    UNKNOWN,
+    UNRELEASED,
+    Driver,
+    answer,
+    committed,
+    foo,
+    owned,
+    parts,
+)
 
 from coordinator.members.consumer import Consumer, Listener, Member, MemberError, Settings, State
 
@@ -160,3 +172,54 @@ def test_interrupt_in_a_callback_does_not_lose_its_end() -> None:
         consumer.poll(0)
     assert consumer.member.state is State.ACKNOWLEDGING
     assert consumer.member.take_error().__class__ is KeyboardInterrupt
+
+
+@pytest.mark.parametrize("polls", [True, False])
+def test_a_partition_that_is_given_back_is_committed_before_its_next_revocation(polls: bool) -> None:
+    """K2, O3: its revocation became void during the commit before it, and the application consumes more. It
+    is not fetched before that commit is over."""
+    driver = Driver().stable("foo-0", "foo-1")
+    driver.member.set_position(foo(0), 20)
+    driver.heartbeat()
+    driver.ok(2, "foo-1")
+    driver.poll()
+    request = driver.wait()
+    assert request.purpose is COMMIT and committed(request.body) == {"foo-0": 20}
+    driver.offsets(request, error=STALE_EPOCH)
+    driver.heartbeat()
+    driver.ok(3, "foo-0", "foo-1")
+    assert driver.member.fetchable == parts("foo-1")
+    while (request := driver.wait()).purpose is not COMMIT:
+        driver.kept(3)
+    driver.offsets(request)
+    if polls:
+        driver.poll()
+    assert driver.member.fetchable == parts("foo-0", "foo-1") and not driver.callbacks
+    driver.member.set_position(foo(0), 100)
+    driver.heartbeat()
+    driver.ok(4, "foo-1")
+    driver.poll()
+    assert not driver.callbacks
+    assert committed(driver.wait().body) == {"foo-0": 100}
+
+
+@pytest.mark.parametrize("polls", [True, False])
+def test_a_partition_that_is_given_back_after_its_commit_is_committed_again(polls: bool) -> None:
+    """K2, O3: the commit before its revocation was over, and no callback had begun."""
+    driver = Driver().stable("foo-0", "foo-1")
+    driver.member.set_position(foo(0), 20)
+    driver.heartbeat()
+    driver.ok(2, "foo-1")
+    driver.poll()
+    driver.offsets(driver.wait())
+    driver.now_ms += 10_000
+    assert driver.heartbeat_now()
+    driver.ok(3, "foo-0", "foo-1")
+    if polls:
+        driver.poll()
+    assert driver.member.fetchable == parts("foo-0", "foo-1")
+    driver.member.set_position(foo(0), 100)
+    driver.heartbeat()
+    driver.ok(4, "foo-1")
+    driver.poll()
+    assert not driver.callbacks and committed(driver.wait().body) == {"foo-0": 100}

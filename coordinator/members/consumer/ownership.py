@@ -16,13 +16,24 @@ class Ownership:
 
     def __init__(self) -> None:
         self.assignment: Partitions = NOTHING
-        self.target: Partitions = NOTHING
-        """The last assignment of the coordinator: the partitions that the member may use."""
+        self._target: Partitions = NOTHING
         self.committing: Partitions = NOTHING
         """The partitions that are committed before they are revoked (K2)."""
         self._committed: Partitions = NOTHING
+        """The partitions whose commit before their revocation is over."""
         self._abandoned = False
         self._running: Callback | None = None
+
+    @property
+    def target(self) -> Partitions:
+        """The last assignment of the coordinator: the partitions that the member may use. A partition that is
+        given back is committed again before its next revocation (K2, O3)."""
+        return self._target
+
+    @target.setter
+    def target(self, partitions: Partitions) -> None:
+        self._target = partitions
+        self._committed -= partitions
 
     @property
     def owned(self) -> Partitions:
@@ -70,7 +81,7 @@ class Ownership:
 
     def commit_over(self) -> None:
         """End the commit before a revocation: done, or given up."""
-        self._committed, self.committing = self.committing, NOTHING
+        self._committed, self.committing = self.committing - self.target, NOTHING
 
     def done(self) -> None:
         """Take the end of the callback, which has returned or raised."""

@@ -62,14 +62,15 @@ def _positions_end_with_the_subscription(patch: pytest.MonkeyPatch) -> None:
 
 def _commits_only_once(patch: pytest.MonkeyPatch) -> None:
     """The second revocation of a partition has no commit before it."""
-    right = Ownership.done
+    right = Ownership.take
+    once: dict[int, frozenset[Any]] = {}
 
-    def done(self: Ownership) -> None:
-        committed = self._committed
-        right(self)
-        self._committed = committed
+    def take(self: Ownership, committable: frozenset[Any]) -> Any:
+        callback = right(self, committable - once.get(id(self), NOTHING))
+        once[id(self)] = once.get(id(self), NOTHING) | self.committing
+        return callback
 
-    patch.setattr(Ownership, "done", done)
+    patch.setattr(Ownership, "take", take)
 
 
 def _commits_without_end(patch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,18 @@ def test_a7_an_assignor_that_raises_keeps_the_target_and_everyone_hears_of_it() 
     assert g.assignors["m2"].told[-1][0] == 1
 
 
+@pytest.mark.parametrize("result", [None, Assignment({"m1": None})], ids=["nothing", "a part of nothing"])  # type: ignore[dict-item]
+def test_a7_an_assignor_that_returns_nonsense_has_failed(
+    result: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g = Group(m1=1).run()
+    monkeypatch.setattr(g.assignors["m1"], "assign", lambda members, topics: result)
+    g.assignors["m1"].weight = 2
+    g.run()
+    assert g.state() == "Stable" and g.owners() == {"m1": 2}
+    assert g.assignors["m1"].told[-1] == (1, "to m1", 2)
+
+
 def test_a7_a_member_that_computes_nonsense_is_too_late_and_another_computes() -> None:
     g = Group(m1=1, m2=5)
     g.assignors["m1"].lies = True

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from member_driver import FENCED, Driver, answer, names, parts
+from member_driver import FENCED, Driver, answer, names, owned, parts
 
 from coordinator.members.consumer import Member, Partitions, Settings
 from coordinator.members.consumer.assignors import Assignment, Metadata
@@ -23,6 +23,7 @@ class Noting:
 
     def __init__(self) -> None:
         self.told: list[tuple[int, str, list[str]]] = []
+        self.raises = False
 
     def metadata(self) -> Metadata:
         return Metadata()
@@ -34,6 +35,8 @@ class Noting:
         self, error: int, metadata: Metadata, partitions: Partitions, group: GroupMetadata
     ) -> None:
         self.told.append((error, metadata.content, names(partitions)))
+        if self.raises:
+            raise RuntimeError("on_assignment raised")
 
 
 class Told(Driver):
@@ -117,3 +120,13 @@ def test_on_assignment_comes_before_the_listener() -> None:
     response.heartbeat()
     response.ok(1, "foo-0")
     assert response.assignor.told and not response.callbacks
+
+
+def test_an_assignor_that_raises_stops_nothing() -> None:
+    """K3, C6: the member takes its assignment all the same, and the application gets the exception."""
+    response = Told()
+    response.assignor.raises = True
+    response.step(1, "foo-0")
+    assert response.callbacks == [("assigned", ["foo-0"])]
+    assert str(response.member.take_error()) == "on_assignment raised"
+    assert owned(response.heartbeat()) == ["foo-0"]

@@ -164,31 +164,41 @@ class Computer:
         }
         try:
             assignment = assignor.assign(members, topics)
+            parts, error = (
+                [_installed(*part) for part in sorted(assignment.members.items())],
+                assignment.error,
+            )
         except Exception:
-            # The group must go on without this assignor's answer (A7), whatever its code does.
-            assignment = Assignment(error=self.FAILED)
-        parts = [
-            {
-                "memberId": member_id,
-                "partitions": to_wire(part.partitions),
-                "metadataVersion": part.metadata.version,
-                "metadataBytes": part.metadata.content,
-            }
-            for member_id, part in sorted(assignment.members.items())
-        ]
-        return {"groupEpoch": body["groupEpoch"], "error": assignment.error, "members": parts}
+            # The group must go on without this assignor's answer (A7), whatever its code does or returns.
+            parts, error = [], self.FAILED
+        return {"groupEpoch": body["groupEpoch"], "error": error, "members": parts}
 
-    def epoch_rose(self, assignment: Mapping[str, Any] | None, group: GroupMetadata) -> None:
-        """Pass the assignment of the member's new epoch to the assignors (K3). Without an assignment in the
-        response that is the last one. An assignment that comes while the member keeps its epoch is not passed
-        on: it has the same target, or asks for a revocation before the next one."""
+    def epoch_rose(self, assignment: Mapping[str, Any] | None, group: GroupMetadata) -> list[Exception]:
+        """Pass the assignment of the member's new epoch to the assignors (K3); the exceptions that they
+        raise, after which the member goes on (C6). Without an assignment in the response that is the last
+        one. An assignment that comes while the member keeps its epoch is not passed on: it has the same
+        target, or asks for a revocation before the next one."""
         if assignment is not None:
             metadata = Metadata(assignment.get("metadataVersion", 0), assignment.get("metadataBytes", ""))
             partitions = from_wire(assignment["assignedTopicPartitions"])
             partitions |= from_wire(assignment.get("pendingTopicPartitions", []))
             self._last = assignment.get("error", 0), metadata, partitions
+        errors: list[Exception] = []
         for assignor in self._assignors.values():
-            assignor.on_assignment(*self._last, group)
+            try:
+                assignor.on_assignment(*self._last, group)
+            except Exception as error:  # the application's assignor may raise anything
+                errors.append(error)
+        return errors
+
+
+def _installed(member_id: str, part: AssignedPart) -> Json:
+    return {
+        "memberId": member_id,
+        "partitions": to_wire(part.partitions),
+        "metadataVersion": part.metadata.version,
+        "metadataBytes": part.metadata.content,
+    }
 
 
 def _shown(one: Mapping[str, Any]) -> AssignedMember:

@@ -330,7 +330,8 @@ class Member(Lifecycle):
         assignment = body.get("assignment")
         if rose and self._state is State.STABLE:
             place = self.settings.group_id, self.epoch, self.member_id, self.settings.instance_id
-            self._computer.epoch_rose(assignment, GroupMetadata(*place))
+            for error in self._computer.epoch_rose(assignment, GroupMetadata(*place)):
+                self._fail(error)
         if assignment is not None and self._state is State.STABLE:
             target = from_wire(assignment["assignedTopicPartitions"])
             # A repeated assignment is reported again, but not at once: else the exchange would go on until

@@ -40,6 +40,9 @@ class Lifecycle:
         """Tell if the coordinator may have this member. Only then the member must leave (H2)."""
         self._report = True
         """H7: is the next heartbeat a full one?"""
+        self._unsent = False
+        """Tell if the subscription has changed since the last full heartbeat: the next one goes at once
+        (H10)."""
         self._unreported = False
         """Tell if an assignment was received since the last report."""
         self._changed = False

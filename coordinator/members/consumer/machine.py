@@ -85,7 +85,7 @@ class Member(Lifecycle):
         if wanted == self._subscription:
             return
         self._subscription = wanted
-        self._report, self._acknowledging = True, False
+        self._report, self._unsent, self._acknowledging = True, True, False
         self._due_ms = now_ms
         if self._state is State.UNSUBSCRIBED:
             self._join(now_ms)
@@ -215,7 +215,7 @@ class Member(Lifecycle):
                 return {"keyType": 0, "coordinatorKeys": [self.settings.group_id]}
             case Purpose.HEARTBEAT:
                 body = self._heartbeat_body()
-                self._report = self._acknowledging = False
+                self._report = self._unsent = self._acknowledging = False
                 self._in_group = True
                 self._sent_ms, self._due_ms = now_ms, now_ms + self._interval_ms
                 return body
@@ -341,8 +341,9 @@ class Member(Lifecycle):
             self._ownership.target = target
             if self._acknowledging and not self._ownership.idle:
                 # R1: told to revoke more before it has acknowledged, the member has nothing to report yet
-                self._report = self._acknowledging = False
-                self._due_ms = self._sent_ms + self._interval_ms
+                self._acknowledging = False
+                if not self._unsent:
+                    self._report, self._due_ms = False, self._sent_ms + self._interval_ms
         self._go_on(now_ms)
 
     def _leave_answered(self, error: int, now_ms: int) -> None:

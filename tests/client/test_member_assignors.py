@@ -18,7 +18,7 @@ from coordinator.members.consumer.assignors import (
 )
 from coordinator.members.consumer.local import Consumer
 from coordinator.members.consumer.machine import Member
-from coordinator.members.consumer.types import GroupMetadata, Partitions, Settings
+from coordinator.members.consumer.types import GroupMetadata, Partitions, Settings, State
 
 
 class Heaviest:
@@ -142,6 +142,33 @@ def test_a9_an_install_that_fails_is_over_unless_it_was_stale(code: int, again: 
             body["shouldComputeAssignment"] = False
     assert (sent.count("InstallAssignment") > 1) is again, sent
     assert sent.count("PrepareAssignment") == 1
+
+
+def test_a5_a_computation_ends_with_a_leave() -> None:
+    """A5, K3: a member that left and joins again installs no target of before, and its assignor does not get
+    the assignment of before."""
+    assignor = Heaviest(1)
+    member = Member(Settings("g"), "m1", (assignor,))
+    member.subscribe(["foo"], now_ms=0)
+    given = {"assignedTopicPartitions": [{"topicId": FOO, "partitions": [0]}]}
+    accepted = {"errorCode": 0, "memberId": "m1", "memberEpoch": 1, "heartbeatIntervalMs": 5_000}
+
+    def answer_next(body: dict[str, Any]) -> str:
+        request = member.take_request(0)
+        assert request is not None
+        member.answered(request.correlation, body, 0)
+        return request.api
+
+    answer_next({**accepted, "shouldComputeAssignment": True, "assignment": given})
+    prepared = {"errorCode": 0, "groupEpoch": 2, "assignorName": "heaviest", "topics": [], "members": []}
+    assert answer_next(prepared) == "ConsumerGroupPrepareAssignment"
+    member.unsubscribe(0)
+    answer_next({**accepted, "memberEpoch": -1})
+    assert member.state is State.UNSUBSCRIBED
+    member.subscribe(["foo"], now_ms=0)
+    answer_next({**accepted, "memberEpoch": 8})
+    assert [told[2] for told in assignor.told] == [1, 0]
+    assert member.take_request(0) is None
 
 
 def test_e1_other_metadata_is_another_assignment() -> None:

@@ -136,7 +136,7 @@ class Computer:
         self.due = self.due or PREPARE
 
     def stop(self) -> None:
-        """Stop because the member was fenced: the task is no longer its own, and it gets all data anew."""
+        """Stop because the member is out: the task is no longer its own, and it gets all data anew."""
         self.due, self._last = "", _NO_ASSIGNMENT
 
     def body(self, group_id: str, member_id: str, epoch: int) -> Json:

@@ -301,7 +301,6 @@ class Member(Lifecycle):
         """KIP-848 "Response Handling"; the application must handle UNRELEASED_INSTANCE_ID, too (K1)."""
         error = body["errorCode"]
         if error in codes.REMOVED:
-            self._computer.stop()
             self._fenced(now_ms)
         elif error in codes.RETRIABLE:
             self._ended(False, now_ms, error)
@@ -353,6 +352,11 @@ class Member(Lifecycle):
         if again and now_ms < self._leave_deadline_ms:
             return
         self._left(now_ms)
+
+    def _out(self) -> None:
+        """A5, K3: a computation, and the last assignment of its assignors, end with the membership."""
+        super()._out()
+        self._computer.stop()
 
     def _commit_answered(self, request: Request, errors: Mapping[TopicPartition, int], now_ms: int) -> None:
         failures = sorted(set(errors.values()) - {codes.NONE})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from coordinator.classic.assignors import GroupMember, RebalanceProtocol
@@ -72,6 +73,7 @@ class ScriptedMember:
         protocols: frozenset[RebalanceProtocol],
         raising: tuple[str, ...] = (),
         instance_id: str | None = None,
+        topics: Mapping[str, int] | None = MappingProxyType({"foo": 4, "bar": 4}),
     ) -> None:
         self.log: list[str] = []
         self.assignor = ScriptedAssignor(self.log, "scripted", protocols)
@@ -80,7 +82,8 @@ class ScriptedMember:
         self.generation = 0
         self.now_ms = 0
         self.sent: Request | None = None
-        self.member.topics_are({"foo": 4, "bar": 4}, self.now_ms)
+        if topics is not None:
+            self.member.topics_are(topics, self.now_ms)
 
     def run(self) -> None:
         """Let the application poll, and the member send its requests, without heartbeats. A due request may
@@ -105,9 +108,11 @@ class ScriptedMember:
         self.member.answered(self.sent.correlation, {"errorCode": 0, **body}, self.now_ms)
         self.run()
 
-    def joined(self, leader: bool = False, owned: Mapping[str, str] | None = None) -> None:
+    def joined(
+        self, leader: bool = False, owned: Mapping[str, str] | None = None, skips: bool = False
+    ) -> None:
         """Answer the member's JoinGroup: the member is "m", and leads members with these partitions, itself
-        included."""
+        included; `skips`: and does not assign."""
         assert self.sent is not None and self.sent.api == "JoinGroup"
         self.generation += 1
         members = [
@@ -123,7 +128,7 @@ class ScriptedMember:
             generationId=self.generation,
             protocolName="scripted",
             members=members if leader else [],
-            skipAssignment=False,
+            skipAssignment=skips,
         )
 
     def synced(self, assigned: str) -> None:

@@ -353,3 +353,17 @@ def test_lost_partitions_are_revoked_by_default() -> None:
         consumer.poll(script.now_ms)
     assert listener.revoked == ["foo-0"]
     consumer.poll(script.now_ms)
+
+
+@pytest.mark.parametrize("assigns", [True, False])
+def test_a_leader_without_metadata_rejoins_when_it_has_some(assigns: bool) -> None:
+    """C2: it assigned nothing, for want of topics; a static leader that returns did not assign (S1)."""
+    script = ScriptedMember(COOPERATIVE, topics=None)
+    script.member.subscribe({"foo", "bar"}, 0)
+    script.run()
+    script.joined(leader=True, skips=not assigns)
+    script.synced("")
+    script.log.clear()
+    script.member.topics_are({"foo": 4, "bar": 4}, 0)
+    script.run()
+    assert script.log == (["user data", "JoinGroup"] if assigns else [])

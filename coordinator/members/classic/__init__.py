@@ -1,8 +1,8 @@
 """The consumer's side of classic groups: eager and cooperative members (C3), sans-IO."""
 
-from coordinator.members.classic.handout import InconsistentAssignment, TwoPhases
+from coordinator.members.classic.handout import InconsistentAssignment, TwoPhases, common_protocol
 from coordinator.members.classic.local import ClassicConsumer
-from coordinator.members.classic.machine import ClassicMember, common_protocol
+from coordinator.members.classic.machine import ClassicMember
 from coordinator.members.classic.types import HearsAssignment, Phase, Request, Settings
 
 __all__ = [

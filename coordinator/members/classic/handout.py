@@ -6,15 +6,33 @@ The names are those of spec/Cooperative.tla and of KIP-429's "Consumer Coordinat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coordinator.assignors.spec import GroupAssignment, TopicPartition
-from coordinator.classic.assignors import AddsUserData, ClassicAssignor, GroupMember, RebalanceProtocol
+from coordinator.classic.assignors import (
+    AddsUserData,
+    ClassicAssignor,
+    GroupMember,
+    RebalanceProtocol,
+    rebalance_protocol,
+)
 from coordinator.classic.assignors.sticky import claim_of_fields, holders
 from coordinator.classic.embedded import Assignment
 from coordinator.members.classic.types import NOTHING, HearsAssignment, Partitions
 from coordinator.members.consumer.types import GroupMetadata
+
+
+def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
+    """The highest rebalance protocol that all assignors support (C8). ValueError where there is none."""
+    protocol = rebalance_protocol(assignors)
+    if protocol is None:
+        names = ", ".join(assignor.name for assignor in assignors)
+        raise ValueError(
+            f"The assignors of a consumer ({names or 'none'}) must have a rebalance protocol in common: name "
+            "such as all work with EAGER, or all with COOPERATIVE."
+        )
+    return protocol
 
 
 class InconsistentAssignment(Exception):

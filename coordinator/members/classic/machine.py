@@ -31,7 +31,6 @@ from coordinator.classic.assignors import (
     ClassicAssignor,
     GroupMember,
     RebalanceProtocol,
-    rebalance_protocol,
     with_user_data,
 )
 from coordinator.classic.embedded import (
@@ -53,22 +52,10 @@ from coordinator.members.classic.errors import (
     error_of,
     refused,
 )
-from coordinator.members.classic.handout import InconsistentAssignment, check
+from coordinator.members.classic.handout import InconsistentAssignment, check, common_protocol
 from coordinator.members.classic.types import NOTHING, Partitions, Phase, Request, Settings
 from coordinator.members.consumer.metrics import RebalanceMetrics
 from coordinator.members.consumer.types import Callback, CallbackName, GroupMetadata, Json, MemberError
-
-
-def common_protocol(assignors: Sequence[ClassicAssignor]) -> RebalanceProtocol:
-    """The highest rebalance protocol that all assignors support (C8). ValueError where there is none."""
-    protocol = rebalance_protocol(assignors)
-    if protocol is None:
-        names = ", ".join(assignor.name for assignor in assignors)
-        raise ValueError(
-            f"The assignors of a consumer ({names or 'none'}) must have a rebalance protocol in common: name "
-            "such as all work with EAGER, or all with COOPERATIVE."
-        )
-    return protocol
 
 
 class ClassicMember:
@@ -166,7 +153,8 @@ class ClassicMember:
         """Set the number of partitions of each topic, from metadata; the leader rejoins where topics that it
         has looked at change (C2)."""
         before, self._partitions = self._partitions, dict(partitions)
-        if self.phase is Phase.STABLE and self.leads and before is not None and before != self._partitions:
+        looked_at = before is not None or self._assigns  # a static leader that returns has looked at none
+        if self.phase is Phase.STABLE and self.leads and looked_at and before != self._partitions:
             self._rejoin(now_ms)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:

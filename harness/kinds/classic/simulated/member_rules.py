@@ -108,10 +108,11 @@ class MemberRules:
             self._reason = reason
             self._rejoins(now_ms)
 
-    def notices(self, topics: Mapping[str, int], leads: bool, now_ms: int) -> None:
-        """Note that the member's metadata have changed; a leader rejoins (C2)."""
+    def notices(self, topics: Mapping[str, int], leads: bool, assigned: bool, now_ms: int) -> None:
+        """Note that the member's metadata have changed; a leader rejoins, also one that has `assigned` before
+        it had metadata (C2)."""
         before, self._known_topics = self._known_topics, dict(topics)
-        if before is not None and topics != before and self.wants is None and leads:
+        if topics != before and self.wants is None and leads and (before is not None or assigned):
             self._rejoins(now_ms)
         self._there.append(self._known_topics)
 

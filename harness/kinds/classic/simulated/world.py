@@ -179,7 +179,7 @@ class World(Network):
             return False
         process.known_topics = dict(self.topics)
         now_ms = process.local_ms(self.now_ms)
-        process.rules.notices(self.topics, process.led, now_ms)
+        process.rules.notices(self.topics, process.led, process.led and not process.skips, now_ms)
         process.machine.topics_are(self.topics, now_ms)
         return True
 

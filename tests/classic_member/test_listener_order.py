@@ -129,6 +129,9 @@ def tell(script: ScriptedMember, answer: Told) -> None:
             script.synced(event.removeprefix("="))
         elif script.sent is not None:
             script.reply(errorCode=event)
+            if script.sent is None:
+                script.now_ms += script.member.settings.retry_backoff_ms
+                script.run()
         else:
             script.heartbeat(event)
 

@@ -75,6 +75,8 @@ def test_a_commit_without_an_answer_is_sent_again() -> None:
     scripted = committing()
     assert scripted.sent is not None
     scripted.member.failed(scripted.sent.correlation, scripted.now_ms)
+    assert scripted.member.take_request(scripted.now_ms) is None, "it pauses"
+    scripted.now_ms += scripted.member.settings.retry_backoff_ms
     scripted.sent = scripted.member.take_request(scripted.now_ms)
     assert offsets(scripted) == FOO
 

@@ -403,3 +403,17 @@ def test_a_commit_of_what_is_revoked_meanwhile_ends() -> None:
     driver.poll()
     assert ("on_commit_complete", []) in driver.callbacks
     assert driver.errors == [REBALANCE]
+
+
+def test_an_answer_with_a_partition_that_was_not_sent_changes_nothing_else() -> None:
+    """O1: such a partition is ignored, and the commit ends."""
+    driver = Driver().stable("foo-0")
+    driver.member.set_position(foo(0), 20)
+    driver.member.commit()
+    request = driver.wait()
+    strange = {"partitionIndex": 7, "errorCode": 0}
+    own = {"partitionIndex": 0, "errorCode": 0}
+    driver.reply({"topics": [{"topicId": foo(0)[0], "partitions": [strange, own]}]})
+    driver.poll()
+    assert request.api == "OffsetCommit" and driver.callbacks == [("on_commit_complete", ["foo-0"])]
+    assert not driver.member.offsets.committable()

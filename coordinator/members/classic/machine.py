@@ -44,6 +44,7 @@ from coordinator.members.classic import bodies
 from coordinator.members.classic.callbacks import Callbacks
 from coordinator.members.classic.errors import (
     FENCED_INSTANCE_ID,
+    INCONSISTENT_GROUP_PROTOCOL,
     LOST,
     MEMBER_ID_REQUIRED,
     REBALANCE_IN_PROGRESS,
@@ -325,6 +326,8 @@ class ClassicMember:
         error = error_of(request.api, body)
         if (commits := request.api == "OffsetCommit") and error and error not in RETRIABLE:
             self._callbacks.fail(MemberError(error, f"The coordinator refused a commit with error {error}."))
+        if error and request.api == "JoinGroup" and (error != MEMBER_ID_REQUIRED or request.body["memberId"]):
+            self._back_off(now_ms)  # a refused member joins again, and may be refused again
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
@@ -347,6 +350,7 @@ class ClassicMember:
             self._out()
             self.phase = Phase.UNSUBSCRIBED
         elif request is not None:
+            self._back_off(now_ms)
             self._commit_again(request)
 
     def _commit_again(self, request: Request) -> None:
@@ -362,7 +366,12 @@ class ClassicMember:
         return request
 
     def _accepted(self, request: Request, body: Mapping[str, Any], now_ms: int) -> None:
-        if request.api == "JoinGroup":
+        if request.api == "JoinGroup" and body["protocolName"] not in self._assignors:
+            message = refused(
+                request.api, INCONSISTENT_GROUP_PROTOCOL, self.settings.group_id, self._assignors
+            )
+            self._end(MemberError(INCONSISTENT_GROUP_PROTOCOL, message), now_ms)
+        elif request.api == "JoinGroup":
             self.member_id, self.generation = body["memberId"], body["generationId"]
             self._chosen = body["protocolName"]
             self._leads = body["members"]

@@ -66,7 +66,9 @@ class Offsets:
         """Take over the committed positions; the error code of each partition."""
         offsets = {key: partition["committedOffset"] for key, partition in _partitions(sent["topics"])}
         errors = {key: partition["errorCode"] for key, partition in _partitions(body["topics"])}
-        self._committed.update((key, offsets[key]) for key, error in errors.items() if error == NONE)
+        self._committed.update(
+            (key, offsets[key]) for key, error in errors.items() if error == NONE and key in offsets
+        )
         return errors
 
     def fetch_body(self, partitions: Partitions, member_id: str, epoch: int) -> Json:

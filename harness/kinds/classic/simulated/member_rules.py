@@ -257,7 +257,10 @@ class MemberRules:
             self._rejoins(now_ms)
 
     def refused(self, api: str, error: int, body: Json, now_ms: int) -> None:
-        """Note an error (C1). A member that is out of its generation has lost its partitions."""
+        """Note an error (C1). A member that is out of its generation has lost its partitions. One that may
+        not join pauses, unless it got its member id just now."""
+        if api == JOIN and (error != MEMBER_ID_REQUIRED or self.member_id):
+            self._not_before_ms = now_ms + BACKOFF_MS
         if api == JOIN and error == MEMBER_ID_REQUIRED:
             self.member_id = body["memberId"]
         elif error in (UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION):
@@ -270,7 +273,6 @@ class MemberRules:
             if self.wants in (None, SYNC):
                 self._rejoins(now_ms)
         elif error in RETRIABLE:
-            self._not_before_ms = now_ms + BACKOFF_MS
             self.unanswered(api, now_ms)
         elif api != COMMIT or error == FENCED_INSTANCE_ID:
             self._loses(now_ms)
@@ -286,8 +288,9 @@ class MemberRules:
         self._commits.clear()
 
     def unanswered(self, api: str, now_ms: int) -> None:
-        """Note that no answer comes, or a retriable error: the member tries again, but does not leave
-        twice."""
+        """Note that no answer comes, or a retriable error: the member tries again after a pause, but does not
+        leave twice."""
+        self._not_before_ms = now_ms + BACKOFF_MS
         if api == LEAVE:
             self.left(now_ms)
         elif api == COMMIT and self.wants is None:

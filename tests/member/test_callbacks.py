@@ -223,3 +223,13 @@ def test_a_partition_that_is_given_back_after_its_commit_is_committed_again(poll
     driver.ok(4, "foo-1")
     driver.poll()
     assert not driver.callbacks and committed(driver.wait().body) == {"foo-0": 100}
+
+
+def test_a_position_that_was_sought_back_is_committed_before_its_revocation() -> None:
+    """K2: the next owner begins where this application wants it."""
+    driver = Driver().stable("foo-0", "foo-1")
+    driver.member.set_position(foo(0), 3)
+    driver.heartbeat()
+    driver.ok(2, "foo-1")
+    driver.poll()
+    assert not driver.callbacks and committed(driver.wait().body) == {"foo-0": 3}

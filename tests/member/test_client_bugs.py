@@ -21,7 +21,7 @@ from member_driver import (
     parts,
 )
 
-from coordinator.members.consumer import State
+from coordinator.members.consumer import Purpose, State
 
 # librdkafka
 
@@ -193,15 +193,19 @@ def test_offsets_are_fetched_until_they_are_known(code: int, whole_group: bool) 
     driver.offsets(request, error=0 if whole_group else code, group_error=code if whole_group else 0)
     if whole_group:
         driver.member.offsets.positions.clear()
-    began_ms = driver.now_ms
+    began_ms, sent = driver.now_ms, list[Purpose]()
     while not driver.member.fetchable:
         assert driver.now_ms - began_ms <= INTERVAL_MS
         request = driver.wait()
+        sent.append(request.purpose)
         if request.purpose is HEARTBEAT:
             driver.kept(1)
         else:
             driver.offsets(request)
     assert driver.member.offsets.positions == {foo(0): 10}
+    asks_first = [Purpose.FIND_COORDINATOR] if code == NOT_COORDINATOR else []
+    asks_first = [HEARTBEAT] if code in (STALE_EPOCH, UNKNOWN) else asks_first
+    assert sent == [*asks_first, FETCH], "O4: the next heartbeat has the epoch, or fences the member"
 
 
 def test_heartbeat_during_the_callback_shows_nothing_released() -> None:

@@ -115,7 +115,7 @@ class Member(Lifecycle):
 
     def next_callback(self, now_ms: int) -> Callback | None:
         """The next callback to run, within poll, unsubscribe or close; None while another runs (K2, K3)."""
-        if self._completion_runs:
+        if self._completion_runs or self._ownership.runs:
             return None
         if self._completed:
             self._completion_runs = True
@@ -265,7 +265,8 @@ class Member(Lifecycle):
                 self._coordinator_known = not any(one["errorCode"] for one in body["coordinators"])
                 self._ended(self._coordinator_known, now_ms)
             case Purpose.FETCH_OFFSETS:
-                self._offsets_answered(self.offsets.fetch_answered(body, self.owned), now_ms)
+                errors = self.offsets.fetch_answered(body, self.owned)
+                self._offsets_answered(errors, self.offsets.unknown(request.body, self.owned), now_ms)
             case Purpose.COMPUTE:
                 self._computer.answered(body)
                 well = body["errorCode"] not in {codes.STALE_MEMBER_EPOCH, *codes.RETRIABLE}
@@ -274,6 +275,7 @@ class Member(Lifecycle):
                     self._wait_for_heartbeat(now_ms)
             case Purpose.COMMIT | Purpose.COMMIT_BEFORE_REVOCATION:
                 self._commit_answered(request, self.offsets.commit_answered(request.body, body), now_ms)
+                self.offsets.keep(self.owned)  # the member may have lost some while the answer was on its way
         if self._in_flight.failures:
             self._leave_in_time(request, now_ms)
 
@@ -301,12 +303,18 @@ class Member(Lifecycle):
         """KIP-848 "Response Handling"; the application must handle UNRELEASED_INSTANCE_ID, too (K1)."""
         error = body["errorCode"]
         if error in codes.REMOVED:
+            if self.epoch == heartbeat.JOIN_EPOCH:
+                self._ended(False, now_ms)  # a join that is refused may be refused again
             self._fenced(now_ms)
         elif error in codes.RETRIABLE:
             self._ended(False, now_ms, error)
             self._retry_heartbeat(now_ms)
         elif error != codes.NONE:
             self._fatal(MemberError(error, body.get("errorMessage") or codes.refused(error)))
+        elif body["memberEpoch"] < max(self.epoch, heartbeat.JOIN_EPOCH + 1):
+            # E4: no coordinator lets a member in at such an epoch, or lets its epoch fall
+            self._ended(False, now_ms)
+            self._retry_heartbeat(now_ms)
         else:
             self._accepted(body, now_ms)
         self._measure(now_ms)
@@ -315,8 +323,7 @@ class Member(Lifecycle):
         self._ended(True, now_ms)
         self.member_id = body.get("memberId") or self.member_id
         rose = body["memberEpoch"] > self.epoch
-        if body["memberEpoch"] > 0:
-            self.epoch = body["memberEpoch"]
+        self.epoch = body["memberEpoch"]
         if body["heartbeatIntervalMs"] > 0:
             self._interval_ms = body["heartbeatIntervalMs"]
             if not self._report:
@@ -379,9 +386,10 @@ class Member(Lifecycle):
                 self._fail(MemberError(failures[0], message))
             self._ownership.commit_over()
 
-    def _offsets_answered(self, errors: frozenset[int], now_ms: int) -> None:
-        """Ask again after any error: partitions without a position are not fetched."""
-        self._ended(not errors, now_ms, *errors)
+    def _offsets_answered(self, errors: frozenset[int], unknown: Partitions, now_ms: int) -> None:
+        """Ask again after any error, and for partitions that the answer left out: partitions without a
+        position are not fetched."""
+        self._ended(not errors and not unknown, now_ms, *errors)
         if not errors.isdisjoint({codes.STALE_MEMBER_EPOCH, *codes.REMOVED}):
             self._wait_for_heartbeat(now_ms)
 

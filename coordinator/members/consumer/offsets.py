@@ -96,6 +96,15 @@ class Offsets:
                 self.positions[key] = offset if offset >= 0 else self._settings.reset_offset
         return frozenset(errors - {NONE})
 
+    def unknown(self, sent: Mapping[str, Any], assignment: Partitions) -> Partitions:
+        """The partitions of an OffsetFetch that have no position after its answer."""
+        requested = (
+            (topic["topicId"], index)
+            for topic in sent["groups"][0]["topics"]
+            for index in topic["partitionIndexes"]
+        )
+        return frozenset(one for one in requested if one in assignment and one not in self.positions)
+
 
 def _partitions(topics: Any) -> Iterator[tuple[TopicPartition, Any]]:
     for topic in topics:

@@ -53,6 +53,11 @@ class Ownership:
         return self._running is None and not self._abandoned and self.assignment == self.target
 
     @property
+    def runs(self) -> bool:
+        """Tell if a callback is running."""
+        return self._running is not None
+
+    @property
     def revoking(self) -> bool:
         """Tell if on_partitions_revoked is running."""
         return self._running is not None and self._running.name is CallbackName.REVOKED

@@ -48,9 +48,12 @@ class ScriptedAssignor:
         self.name, self.protocols, self._log = name, protocols, log
         self.result: dict[str, Partitions] = {}
         self.error: Exception | None = None
+        self.last: tuple[Partitions, int] | None = None
+        """The last assignment and its generation, when it was asked for user data."""
 
     def user_data(self, owned: Partitions, generation: int) -> bytes | None:
         self._log.append("user data")
+        self.last = owned, generation
         return None
 
     def assign(

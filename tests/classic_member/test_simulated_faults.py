@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scripted_member import COOPERATIVE, EAGER, ScriptedMember, named
+from scripted_member import COOPERATIVE, EAGER, ScriptedMember, named, parts
 
 from coordinator.members.classic import Phase
 from coordinator.members.consumer import MemberError
@@ -131,3 +131,56 @@ def test_a_leader_rejoins_for_topics_that_changed_after_it_assigned(leads: bool)
     scripted.log.clear()
     scripted.synced("foo-0")
     assert ("JoinGroup foo-0" in scripted.log) == leads
+
+
+def test_a_commit_that_is_lost_while_the_member_rejoins_is_not_sent_again() -> None:
+    """O2: the member was in another generation when it committed, and may not own the partition any more."""
+    scripted = committing()
+    commit = scripted.sent
+    assert commit is not None
+    scripted.member.enforce_rebalance(scripted.now_ms)
+    scripted.member.failed(commit.correlation, scripted.now_ms)
+    scripted.now_ms += 100
+    scripted.run()
+    scripted.joined()
+    scripted.log.clear()
+    scripted.synced("foo-0")
+    assert scripted.log == ["on assignment foo-0", "assigned foo-0"] and scripted.sent is None
+
+
+def test_nothing_is_fetched_that_the_assignment_took_away() -> None:
+    """C6: before the application polls, too: the next owner begins at the committed position."""
+    scripted = ScriptedMember(COOPERATIVE).stable("foo-0 foo-1")
+    scripted.heartbeat(27)
+    scripted.joined()
+    scripted.assigned("foo-0")
+    assert named(scripted.member.owned) == "foo-0 foo-1"
+    assert named(scripted.member.fetchable) == "foo-0"
+
+
+@pytest.mark.parametrize("protocols", [EAGER, COOPERATIVE])
+def test_an_assignor_gets_the_last_assignment_with_its_generation(protocols: Any) -> None:
+    """C5: what it writes of both into the subscription lets the leader tell old claims from new ones."""
+    scripted = ScriptedMember(protocols)
+    scripted.member.subscribe({"foo", "bar"}, 0)
+    scripted.run()
+    assert scripted.assignor.last == (frozenset(), -1)
+    scripted.joined()
+    scripted.synced("foo-0")
+    scripted.heartbeat(27)
+    assert scripted.assignor.last == (parts("foo-0"), 1)
+    scripted.joined()
+    scripted.synced("foo-0 foo-1")
+    scripted.heartbeat(27)
+    assert scripted.assignor.last == (parts("foo-0 foo-1"), 2)
+
+
+def test_a_subscription_that_changes_before_the_assignment_is_sent_after_it() -> None:
+    """C1, C3: the coordinator has the topics of the last JoinGroup; the member rejoins with the new ones."""
+    scripted = ScriptedMember(COOPERATIVE).stable("foo-0")
+    scripted.heartbeat(27)
+    scripted.joined()
+    scripted.member.subscribe({"foo", "baz"}, scripted.now_ms)
+    scripted.log.clear()
+    scripted.synced("foo-0")
+    assert scripted.log[-1] == "JoinGroup foo-0"

@@ -203,9 +203,9 @@ def test_offsets_are_fetched_until_they_are_known(code: int, whole_group: bool) 
         else:
             driver.offsets(request)
     assert driver.member.offsets.positions == {foo(0): 10}
-    asks_first = [Purpose.FIND_COORDINATOR] if code == NOT_COORDINATOR else []
-    asks_first = [HEARTBEAT] if code in (STALE_EPOCH, UNKNOWN) else asks_first
-    assert sent == [*asks_first, FETCH], "O4: the next heartbeat has the epoch, or fences the member"
+    first = [Purpose.FIND_COORDINATOR] if code == NOT_COORDINATOR else []
+    first = [HEARTBEAT] if code in (STALE_EPOCH, UNKNOWN) else first
+    assert sent == [*first, FETCH], "O4: the next heartbeat has the epoch, or fences the member"
 
 
 def test_heartbeat_during_the_callback_shows_nothing_released() -> None:

@@ -368,7 +368,8 @@ class MemberRules:
         """Judge the partitions that the member owns and fetches: those that it was given, and none that is
         going (C4, C6)."""
         running = self._running
-        if not fetchable <= self.using or (running is not None and fetchable & running.partitions):
+        going = self._revokes if running is None else self._revokes | running.partitions
+        if not fetchable <= self.using or fetchable & going:
             raise self._broken("C6", "FetchesWhatItOwns", f"fetches {shown(fetchable)}")
         if self.lost and owned & self.lost and not (running and running.name.value == REVOKED):
             raise self._broken("C4", "AbandonsAtOnce", f"owns {shown(owned & self.lost)}, and was removed")

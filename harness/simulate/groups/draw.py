@@ -33,6 +33,11 @@ DISTURBANCES: Final = {
     "everybody-goes": 4,
 }
 """Disturbances of a storm, by weight. The fate of each message is drawn with them."""
+ERRORS: Final = (7, 14, 16, 25, 110, 113)
+"""Errors that a coordinator with a fault may answer: retriable ones, those that remove the member, and
+STALE_MEMBER_EPOCH."""
+WRONG: Final = (0.02, 0.005)
+"""The share of answers that such an error replaces: in a storm, and in the calm."""
 OFFERS: Final = (("spread",), ("spread", "reversed"), ("reversed", "spread"), ("picky", "spread"))
 """Client-side assignors that a process may offer."""
 
@@ -54,6 +59,7 @@ class Draw(Weather[World, Process]):
         self._slots = self._drawn_slots()
         self._aside = random.Random(str(self._slots))
         """A source of draws for later kinds of events, so that the other draws of a seed stay unchanged."""
+        self._faulty = random.Random(f"wrong {self._slots}")
         self._disturb = {
             "crash": lambda: self._to_one({"do": "crash"}),
             "close": self._close,
@@ -134,12 +140,15 @@ class Draw(Weather[World, Process]):
         self.at(self.now_ms + after_ms, {"do": "late", "who": process.name})
 
     def plan_answer(self, process: Process, plan: Plan) -> None:
-        """Let an answer arrive, sometimes twice, or be lost."""
+        """Let an answer arrive, sometimes twice, or be lost, or be a wrong error."""
         if self._plans.get((process.name, "io")) == plan:
             return
         kind = self._rng.random() * (1 if self._storm else 20)
         after_ms = self.latency_ms()
         self.plan(process, "io", plan, after_ms, {"do": "lose" if kind < 0.05 else "answer"})
+        if self._faulty.random() < WRONG[0 if self._storm else 1]:
+            wrong = {"do": "wrong-error", "who": process.name, "error": self._faulty.choice(ERRORS)}
+            self.at(self.now_ms + after_ms // 2, wrong)
         if 0.05 < kind < 0.07:
             self.at(self.now_ms + after_ms + 1, {"do": "answer-again", "who": process.name})
         elif 0.07 < kind < 0.1:

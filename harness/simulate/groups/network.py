@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.simulate.groups.next_request import FIND, HEARTBEAT
+from harness.simulate.groups.next_request import FIND, HEARTBEAT, STALE
 from harness.simulate.groups.offsets import committed_by
 from harness.simulate.groups.parts import RequestView, Violation
 from harness.simulate.groups.process import Message, Process, check_report
@@ -157,6 +157,26 @@ class Network(Scene):
             raise Violation("H7", "AnswersCountOnce", f"an answer that came twice changed {process.name}")
         return True
 
+    def _wrong_error(self, process: Process, event: Json) -> bool:
+        """Replace the answer in flight by an error, as of a coordinator with a fault, or one that is about to
+        move: the member must cope. STALE_MEMBER_EPOCH is no answer to a heartbeat (H5)."""
+        request, error = process.waits_for, event["error"]
+        if process.answer is None or request is None:
+            return False
+        if request.api == HEARTBEAT and error != STALE:
+            wrong: Json = {"errorCode": error, "memberId": None, "memberEpoch": 0, "heartbeatIntervalMs": 0}
+            wrong |= {"errorMessage": "a wrong error", "assignment": None}
+        elif request.api == "OffsetCommit":
+            wrong = {"topics": _refused(request.body["topics"], error)}
+        elif request.api == "OffsetFetch":
+            groups = [{**one, "errorCode": error, "topics": []} for one in request.body["groups"]]
+            wrong = {"groups": groups}
+        else:
+            return False
+        process.answer = wrong
+        self.counts.faults["wrong error"] += 1
+        return self.note(process.name, event)
+
     def _give_up(self, process: Process, event: Json) -> bool:
         """Give up waiting; the process's next request is on another connection (R9)."""
         request = process.waits_for
@@ -181,3 +201,16 @@ class Network(Scene):
             topics = self.topics
             label = of_answer(message, topics) if isinstance(message, dict) else of_request(message, topics)
             self.story.message(sender, receiver, label, kind)
+
+
+def _refused(topics: list[Json], error: int) -> list[Json]:
+    """The topics of an OffsetCommit answer with this error for each partition."""
+    return [
+        {
+            "topicId": topic["topicId"],
+            "partitions": [
+                {"partitionIndex": one["partitionIndex"], "errorCode": error} for one in topic["partitions"]
+            ],
+        }
+        for topic in topics
+    ]

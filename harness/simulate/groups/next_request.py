@@ -38,6 +38,8 @@ class NextRequest:
     def __init__(self, name: str, static: bool) -> None:
         self._name = name
         self._static = static
+        self._refused = False
+        """Tell if a heartbeat was refused for good: with an error after which no member can go on."""
         self._joined = False
         """Tell if a join was sent, and no event since has put the member out."""
         self._leave_epoch: int | None = None
@@ -46,8 +48,11 @@ class NextRequest:
         """The time until which the member tries to leave; None where no application asked for that."""
         self._commits_last = False
         """Tell if it commits before it gives up its partitions to leave."""
-        self._over: frozenset[str] = frozenset()
-        """The states that are over, since a request failed in them after that time."""
+        self._late = 0
+        """The number of requests that failed after that time while it commits: the first of them may have
+        been a commit for an earlier revocation."""
+        self._over = False
+        """Tell if a leave, or the search for a coordinator, failed after that time."""
         self._sent = ""
         """The API of its last request."""
         self._finds = False
@@ -93,7 +98,7 @@ class NextRequest:
         if leaves:
             self._check_leave(epoch)
         if joins:
-            self._leave_until_ms, self._over = None, frozenset()
+            self._leave_until_ms, self._over = None, False
         self._joined = not leaves or self._joined
         self._leave_epoch = self._leave_epoch if leaves else None
         self._heartbeat_ms, self._left, self._leaves = now_ms, False, leaves
@@ -125,12 +130,12 @@ class NextRequest:
 
     def callback_runs(self) -> None:
         """Note that a callback begins or ends: a member that leaves may be in another state afterwards."""
-        self._commits_last, self._over = False, frozenset()
+        self._commits_last, self._late, self._over = False, 0, False
 
     def nothing_to_run(self, state: str) -> None:
         """Check a poll without a callback (K4): a member that leaves gives up its partitions once the time
         for the commit before that is over. Raises Violation."""
-        if state == "PREPARE_LEAVING" and state in self._over:
+        if state == "PREPARE_LEAVING" and self._late > 1:
             raise Violation(
                 "K4", "RevokesInTime", f"{self._name} tries to commit again after its time to leave is over"
             )
@@ -154,6 +159,7 @@ class NextRequest:
             self._failures += 1
         elif not errors or (api == HEARTBEAT and sent["memberEpoch"] < 0):
             self._failures = 0
+        self._refused = self._refused or (api == HEARTBEAT and bool(errors - _AGAIN - REMOVED))
         self._finds = bool(errors & _MOVED) or (self._finds and api != FIND)
         if api == "OffsetCommit":
             self.commits.answered(sent, errors)
@@ -191,21 +197,21 @@ class NextRequest:
         if self._leave_until_ms is None or now_ms < self._leave_until_ms:
             return
         if self._sent == FIND or (self._sent == HEARTBEAT and self._leaves):
-            self._over |= {"LEAVING"}
+            self._over = True
         if self._commits_last:
-            self._over |= {"PREPARE_LEAVING"}
+            self._commits_last, self._late = False, self._late + 1
 
     def waits(self, state: str, uses: Partitions, deadline_ms: int | None, now_ms: int) -> None:
         """Check the latest time of a member's next request, while none is in flight and no callback runs.
 
         Raises Violation: H8 for a heartbeat after its interval, K2 for an acknowledgement that is not sent at
         once, O4 for an epoch that is not asked for at once, K1 and H2 for a join or a leave, K4 for a leave
-        that goes on after its time-out.
+        that goes on after its time-out, K1 for a member that ends without an error.
         """
         paused_ms = 0 if self._failed_ms is None else self._failed_ms + LONGEST_PAUSE_MS
         at_once_ms = max(now_ms, paused_ms)
         deadline = float("inf") if deadline_ms is None else deadline_ms
-        if state == "LEAVING" and state in self._over:
+        if state == "LEAVING" and self._over:
             raise Violation(
                 "K4", "EndsAtTheTimeOut", f"{self._name} tries to leave again after its time to leave is over"
             )
@@ -215,6 +221,8 @@ class NextRequest:
                 "JoinsOrLeavesAtOnce",
                 f"{self._name} is {state} and sends nothing",
             )
+        if state == "FATAL" and not self._refused:
+            raise Violation("K1", "FailsForAReason", f"{self._name} has failed, and no heartbeat was refused")
         if state not in IN:
             return
         in_time_ms = max(at_once_ms, (self._heartbeat_ms or 0) + self._interval_ms)

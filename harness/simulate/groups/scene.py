@@ -32,6 +32,7 @@ from harness.targets.base import Json
 
 FAULTS: Final = (
     *("request lost", "answer lost", "request duplicated", "copy delivered", "answer duplicated"),
+    "wrong error",
     *("late request", "late request duplicated", "reordering", "delay", "request timed out"),
     *("partition", "lost in a partition", "crash", "restart", "leave", "unsubscribed", "stall"),
     *("callback raised", "skewed clock", "clock leap"),

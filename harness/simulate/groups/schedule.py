@@ -47,6 +47,7 @@ EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "deliver-copy": ("who",),
     "answer": ("who",),
     "answer-again": ("who",),
+    "wrong-error": ("who", "error"),
     "give-up": ("who",),
 }
 """Events that may happen in consumer groups, and their fields."""

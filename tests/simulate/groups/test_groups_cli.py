@@ -36,10 +36,10 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
 ) -> None:
     result = tmp_path / "result.json"
     with pytest.raises(ConformError, match=r"^Violated: R7 NoDoubleOwnership\.$") as caught:
-        command(seed=10, without=[Assumption.exemption], out=tmp_path, json_file=result)
+        command(seed=14, without=[Assumption.exemption], out=tmp_path, json_file=result)
     assert caught.value.exit_code == 11
     output = capsys.readouterr().out
-    assert "again: conform simulate --seed 10 --events 5000 --without exemption\n" in output
+    assert "again: conform simulate --seed 14 --events 5000 --without exemption\n" in output
     (violation,) = json.loads(result.read_text())["violations"]
     assert (violation["requirement"], violation["seen_in_seeds"]) == ("R7", 1)
     partition = violation["message"].split()[0]
@@ -60,7 +60,7 @@ def test_a_violation_is_shrunk_and_can_be_seen_again(
         "1 kept schedule tried first: 1 still fails, nothing else was tried\nR7 NoDoubleOwnership: baz-0"
     )
     (again,) = json.loads(result.read_text())["violations"]
-    assert again.keys() == violation.keys() and (again["steps"], again["seed"]) == (violation["steps"], 10)
+    assert again.keys() == violation.keys() and (again["steps"], again["seed"]) == (violation["steps"], 14)
     command(seed=1, events=50, out=tmp_path / "again")
     assert "tried first" not in capsys.readouterr().out, "with the exemption it is another dialect's"
 

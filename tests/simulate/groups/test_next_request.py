@@ -11,6 +11,7 @@ from coordinator.members.consumer import codes
 from coordinator.members.consumer.inflight import InFlight
 from coordinator.members.consumer.lifecycle import Lifecycle
 from coordinator.members.consumer.machine import Member
+from harness.simulate.groups import draw
 from harness.simulate.groups.next_request import FIND, HEARTBEAT, NextRequest
 from harness.simulate.groups.parts import Violation
 from harness.simulate.groups.run import SimulationOptions, run_seed
@@ -127,8 +128,19 @@ def commits_for_ever(member: NextRequest) -> None:
     member.nothing_to_run("PREPARE_LEAVING")
     member.failed(False, 29_999)
     member.nothing_to_run("PREPARE_LEAVING")
-    member.failed(False, 30_000)
-    member.nothing_to_run("PREPARE_LEAVING")
+    for now_ms in (30_000, 60_000):
+        member.failed(False, now_ms)
+        member.nothing_to_run("PREPARE_LEAVING")
+
+
+def fails_when_removed(member: NextRequest) -> None:
+    refused = joined()
+    refused.answered(HEARTBEAT, heartbeat(1), answer(111), 0)
+    refused.waits("FATAL", frozenset(), None, 0)
+    for error in (0, 14, 25, 110):
+        member.answered(HEARTBEAT, heartbeat(1), answer(error), 0)
+    member.answered("OffsetCommit", COMMIT, COMMIT, 0)
+    member.waits("FATAL", frozenset(), None, 0)
 
 
 def commit_of_nobody(member: NextRequest) -> None:
@@ -170,6 +182,7 @@ BROKEN: dict[Callable[[NextRequest], None], tuple[str, str]] = {
     leaves_in_vain: ("K4", "LeavesUntilTheTimeOut"),
     leaves_for_ever: ("K4", "EndsAtTheTimeOut"),
     commits_for_ever: ("K4", "RevokesInTime"),
+    fails_when_removed: ("K1", "FailsForAReason"),
     commit_of_nobody: ("O4", "CommitsEndOnce"),
     commit_without_answer: ("O4", "CommitsEndAsAnswered"),
     commit_with_another_error: ("O4", "CommitsEndAsAnswered"),
@@ -243,6 +256,18 @@ def _always_leaves_for_a_while(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lifecycle, "_leave", leave)
 
 
+def _fails_when_removed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(codes, "REMOVED", frozenset({codes.UNKNOWN_MEMBER_ID}))
+
+
+def _fetches_at_a_stale_epoch(patch: pytest.MonkeyPatch) -> None:
+    def answered(self: Member, errors: frozenset[int], unknown: object, now_ms: int) -> None:
+        self._ended(not errors and not unknown, now_ms, *errors)
+
+    patch.setattr(Member, "_offsets_answered", answered)
+    patch.setattr(draw, "WRONG", (0.1, 0.1))
+
+
 def _leaves_for_ever(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Member, "_leave_in_time", lambda self, failed, now_ms: None)
 
@@ -256,6 +281,8 @@ MEMBERS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, str]] = {
     _loses_commits: ("R8", "EventuallyConverged"),
     _always_leaves_for_a_while: ("S1", "LeavesForGoodOrForAWhile"),
     _leaves_for_ever: ("K4", "EndsAtTheTimeOut"),
+    _fails_when_removed: ("K1", "FailsForAReason"),
+    _fetches_at_a_stale_epoch: ("O4", "WaitsForTheEpoch"),
 }
 
 

@@ -167,7 +167,7 @@ def test_a5_a_computation_ends_with_a_leave() -> None:
     assert member.state is State.UNSUBSCRIBED
     member.subscribe(["foo"], now_ms=0)
     answer_next({**accepted, "memberEpoch": 8})
-    assert [told[2] for told in assignor.told] == [1, 0]
+    assert [partitions for _, _, partitions in assignor.told] == [1, 0]
     assert member.take_request(0) is None
 
 

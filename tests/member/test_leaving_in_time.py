@@ -20,7 +20,7 @@ def closing(auto_commit: bool) -> Driver:
 
 
 @pytest.mark.parametrize("refused", [False, True])
-def test_a_leave_ends_where_no_coordinator_is_found(refused: bool) -> None:
+def test_a_leave_ends_without_a_coordinator(refused: bool) -> None:
     """K4: no FindCoordinator is sent for ever."""
     driver = closing(auto_commit=False)
     began_ms = driver.now_ms

@@ -11,7 +11,8 @@ EXTENDS MCClient
 
 TwoPartitions == {<<"foo", 0>>, <<"foo", 1>>}
 NoTopicYet == {[t \in MCTopics |-> 0]}
-\* An assignor that is offered twice; m2 says so when it joins.
+\* An assignor that m2 offers twice as it joins.
+\* @type: Set(Seq($offer));
 TwiceOffered == {<<Offer("x", 0, 2, "a"), Offer("x", 0, 1, "b")>>}
 
 \* The first heartbeat of each member; m1 is first.

@@ -8,6 +8,7 @@ EXTENDS MCConnect, ConnectNames
 \* By name, the first comes first.
 ByName == [name \in {"compatible", "eager", "sessioned"} |->
              IF name = "compatible" THEN 1 ELSE IF name = "eager" THEN 2 ELSE 3]
+\* @type: Set(Seq(Str));
 MCLists == {<<"sessioned", "eager">>, <<"eager">>, <<"compatible">>, <<"eager", "compatible", "sessioned">>}
 
 NamedBoundedNext == NamedNext /\ group'.epoch <= MaxEpoch

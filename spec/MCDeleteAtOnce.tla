@@ -13,7 +13,7 @@ TwoPartitions == {[t \in MCTopics |-> 2]}
 VARIABLE
   \* The number of the next step.
   \* @type: Int;
-  place
+  turn
 
 \* A group without members is deleted, even if a process still has an epoch of
 \* that group.
@@ -27,32 +27,32 @@ DeleteAtOnce ==
 \* partition.
 \* @type: (Int) => Bool;
 Shares(n) ==
-  \/ place = n /\ SendRequest("m1")
-  \/ place = n + 1 /\ ReceiveResponse("m1")
-  \/ place = n + 2 /\ SendRequest("m2")
+  \/ turn = n /\ SendRequest("m1")
+  \/ turn = n + 1 /\ ReceiveResponse("m1")
+  \/ turn = n + 2 /\ SendRequest("m2")
        /\ group'.target[<<"foo", 0>>] = "m1" /\ group'.target[<<"foo", 1>>] = "m2"
-  \/ place = n + 3 /\ ReceiveResponse("m2")
-  \/ place = n + 4 /\ SendRequest("m1")
-  \/ place = n + 5 /\ ReceiveResponse("m1")
+  \/ turn = n + 3 /\ ReceiveResponse("m2")
+  \/ turn = n + 4 /\ SendRequest("m1")
+  \/ turn = n + 5 /\ ReceiveResponse("m1")
 
 \* m1 gives up the partition and dies with its report on the way; the group
 \* is left, deleted, and joined again.
 Ends ==
-  \/ place = 7 /\ FinishRevocation("m1")
-  \/ place = 8 /\ CrashSending("m1")
-  \/ place = 9 /\ SessionTimeout("m1")
-  \/ place = 10 /\ LeaveGroup("m2")
-  \/ place = 11 /\ DeleteAtOnce
-  \/ place = 12 /\ Start("m1")
-  \/ place = 13 /\ Start("m2")
+  \/ turn = 7 /\ FinishRevocation("m1")
+  \/ turn = 8 /\ CrashSending("m1")
+  \/ turn = 9 /\ SessionTimeout("m1")
+  \/ turn = 10 /\ LeaveGroup("m2")
+  \/ turn = 11 /\ DeleteAtOnce
+  \/ turn = 12 /\ Start("m1")
+  \/ turn = 13 /\ Start("m2")
 
 \* The report arrives, and m2 gets what m1 still owns.
 Arrives ==
-  \/ place = 20 /\ ReceiveLate("m1")
-  \/ place = 21 /\ SendRequest("m2")
-  \/ place = 22 /\ ReceiveResponse("m2")
+  \/ turn = 20 /\ ReceiveLate("m1")
+  \/ turn = 21 /\ SendRequest("m2")
+  \/ turn = 22 /\ ReceiveResponse("m2")
 
-InitDelete == Init /\ place = 1 /\ \A m \in MemberIds : clients[m].up
-NextDelete == (Shares(1) \/ Ends \/ Shares(14) \/ Arrives) /\ place' = place + 1
-SpecDelete == InitDelete /\ [][NextDelete]_<<vars, place>>
+InitDelete == Init /\ turn = 1 /\ \A m \in MemberIds : clients[m].up
+NextDelete == (Shares(1) \/ Ends \/ Shares(14) \/ Arrives) /\ turn' = turn + 1
+SpecDelete == InitDelete /\ [][NextDelete]_<<vars, turn>>
 =============================================================================

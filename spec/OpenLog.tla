@@ -39,8 +39,8 @@ LogIsTheGroup == Loaded(log) = AfterFailOver(group) /\ LoadedOffsets(log) = offs
 CompactionChangesNothing ==
   LET loaded == Loaded(log)
       offsetsOfLog == LoadedOffsets(log)
-      results == {Compacted(log, range[1], range[2], drops) :
-                    range \in {<<r.offset, q.offset>> : r \in log, q \in log}, drops \in BOOLEAN}
+      places == {r.offset : r \in log}
+      results == {Compacted(log, first, last, drops) : first \in places, last \in places, drops \in BOOLEAN}
   IN \A compacted \in results :
        Loaded(compacted) = loaded /\ LoadedOffsets(compacted) = offsetsOfLog
 =============================================================================

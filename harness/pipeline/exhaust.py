@@ -26,7 +26,7 @@ from harness.pipeline.run import Run, struct
 from harness.pipeline.session import Cluster, spark_session
 from harness.pipeline.store import Store
 from harness.pipeline.ticking import ticking
-from harness.pipeline.verdicts import Tested, judge_by_path, judge_steps
+from harness.pipeline.verdicts import Tested, begun, finished, judge_by_path, judge_steps
 from harness.replay.files import ENABLED
 from harness.spechash import spec_hash
 from harness.waivers import Waivers
@@ -60,9 +60,10 @@ class Exhausted:
     """The result. `transitions` of the state graph were judged; `steps` are the distinct ones among them (a
     model with more variables than the coordinator's has the same step in several states) and `inputs` the
     distinct pairs of a state and an input; `of_clients` are the others, which do not reach the coordinator;
-    `trace_steps` are those of traces, of which `tours` are tours. `left_out` has for each feature that the
-    target lacks the number of further steps that need it, which were not done. `failed` steps have
-    differences, `waived` ones only those that `waivers` accept, of which some may be wrong themselves
+    `trace_steps` are those of traces, of which `tours` are tours. The verdicts of `earlier` steps are those
+    of an earlier run on the same program, or of this run before it was killed. `left_out` has for each
+    feature that the target lacks the number of further steps that need it, which were not done. `failed`
+    steps have differences, `waived` ones only those that `waivers` accept, of which some may be wrong themselves
     (`waiver_problems`); `unobserved` parts were not compared. `loads` has the states that were not there
     after `load`, and `first_not_judged` the reason why a step was not judged (`results`). `digests` are sums
     of the tables' contents, in any order."""
@@ -79,6 +80,7 @@ class Exhausted:
     traces: int = 0
     tours: int = 0
     trace_steps: int = 0
+    earlier: int = 0
     failed: int = 0
     waived: int = 0
     not_judged: int = 0
@@ -124,13 +126,22 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
             started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
             if job.tables:
                 check_session(spark, job.format)
-            return _Stages(job, Run(spark, store, ticks, [started]), hidden, begin).all(limits, log)
+            tested = begun(store, job.target, job.dialect)
+            stages = _Stages(job, Run(spark, store, ticks, [started]), tested, hidden, begin)
+            try:
+                result = stages.all(limits, log)
+            except ConformError:  # a run that ends with a sentence is not one that was killed
+                finished(store)
+                raise
+            finished(store)
+            return result
 
 
 @dataclass
 class _Stages:
     job: Job
     run: Run
+    tested: Tested
     hidden: Sequence[str] = ()
     begin: float = field(default_factory=time.perf_counter)
     origins: dict[str, bool] = field(default_factory=dict)
@@ -170,9 +181,8 @@ class _Stages:
         self.origins["graph"] = True
         result.states, result.inputs = counts["sources"], counts["inputs"]
         result.of_clients = counts["no_call"]
-        tested = Tested(self.job.target, self.job.dialect)
-        judge_steps(self.run, tested, "graph", depends, counts["steps"])
-        result.by_path = judge_by_path(self.run, tested, depends, self._constants())
+        result.earlier += judge_steps(self.run, self.tested, "graph", depends, counts["steps"])
+        result.by_path = judge_by_path(self.run, self.tested, depends, self._constants())
         verdicts = self.run.read("verdicts", "graph").count()
         _same(counts["steps"], verdicts, "steps of the state graph")
         result.steps, result.transitions = counts["distinct_steps"], verdicts
@@ -194,7 +204,7 @@ class _Stages:
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
         self.origins["traces"] = True
         result.traces = counts["traces"]
-        judge_steps(self.run, Tested(self.job.target, self.job.dialect), "traces", depends, counts["steps"])
+        result.earlier += judge_steps(self.run, self.tested, "traces", depends, counts["steps"])
         result.trace_steps = self.run.read("verdicts", "traces").count()
         _same(counts["steps"], result.trace_steps, "steps of traces")
 

@@ -122,7 +122,7 @@ class Judge:
             reached, lacking = self._reach(row)
             different = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
-            self._close()
+            self.close()
             reached = "trace" if row["trace"] else "load"
             different = [Difference("target", "an answer", error.message)]
         self._lost_track = bool(different)
@@ -193,13 +193,13 @@ class Judge:
         elif load["records"]:
             raise Refused(self.name, "load", "it has no such operation")
         else:
-            self._close()
+            self.close()
             self._configured(self._configuration).topics(load["topics"], [])
 
     def _configured(self, configuration: str) -> Target:
         """The target, new where it must be configured otherwise."""
         if configuration != self._configuration:
-            self._close()
+            self.close()
         if self._target is None:
             self._target = open_target(self.name, self.dialect)
             known = self._target.hello()
@@ -214,7 +214,8 @@ class Judge:
         assert self._target is not None
         return self._target
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the target, which the next step starts again."""
         target, self._target = self._target, None
         self._trace, self._loaded = "", _UNKNOWN
         if target is not None:
@@ -230,14 +231,20 @@ def _shown(difference: Difference) -> Row:
     }
 
 
-_JUDGES: dict[tuple[str, str, str], Judge] = {}
-"""One judge for each target, dialect and program, for the life of an executor's process."""
+_JUDGES: dict[tuple[str, str], tuple[str, Judge]] = {}
+"""One judge for each target and dialect, with the key of its program, for the life of an executor's
+process."""
 
 
 def judge_of(name: str, dialect: str, program: str) -> Judge:
     """This process's judge, for a new task, which may be a repetition of the last one; `program` is the key
-    of the target, whose program may change under its name."""
-    judge = _JUDGES.setdefault((name, dialect, program), Judge(name, dialect))
+    of the target and of the run, as the program may change under its name: then the old one is ended."""
+    known, judge = _JUDGES.get((name, dialect), ("", None))
+    if judge is None or known != program:
+        if judge is not None:
+            judge.close()
+        judge = Judge(name, dialect)
+        _JUDGES[name, dialect] = program, judge
     judge.begin()
     return judge
 

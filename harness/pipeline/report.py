@@ -36,6 +36,9 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     if result.traces:
         apart = _waived(result) if result.holds and not result.steps else ""
         yield f"{result.traces:,} traces with {result.trace_steps:,} steps on {result.target}{apart}"
+    if result.earlier:
+        steps = "step was" if result.earlier == 1 else "steps were"
+        yield f"{result.earlier:,} {steps} judged in an earlier run, and not again"
     for one in result.waivers:
         yield f"waived until {one['expires']}, {one['reason']}: {one['steps']:,} x {one['signature']}"
     yield from result.waiver_problems

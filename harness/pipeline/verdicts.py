@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,27 +15,58 @@ from harness.pipeline.parts import WRITTEN, rewriting
 from harness.pipeline.paths import WAYS, judging_by_path, not_judged, write_ways
 from harness.pipeline.run import Run, struct
 from harness.pipeline.session import parallelism
+from harness.pipeline.store import Store
 from harness.pipeline.tables import VERDICTS, key
-from harness.pipeline.version import judging_key, target_key
+from harness.pipeline.version import KNOWN_WHOLE, judging_key, target_key
 
 _WAVE: Final = 4
 """The number of parts of one job for each process."""
+_BITS: Final = 62
+"""The size of a run's number: no two runs have the same."""
+
+
+_UNFINISHED: Final = "unfinished"
+"""The entry of the ledger that lasts until a run is finished: its number, and the key of the target."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A target in a dialect."""
+    """A target in a dialect, and the `program` on which its verdicts depend: a key (see `begun`)."""
 
     target: str
     dialect: str
+    program: str
 
     def named(self) -> tuple[str, str, str]:
         """The target, its dialect and the key of its program and of the judging code."""
-        return self.target, self.dialect, key(target_key(self.target), judging_key())
+        return self.target, self.dialect, self.program
 
 
-def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> None:
-    """Judge all steps of one origin, except the parts that are in the ledger."""
+def begun(store: Store, target: str, dialect: str) -> Tested:
+    """The target at the beginning of a run, which `finished` ends.
+
+    The sources of `python` are known whole, and its verdicts are kept. Another target may change without a
+    sign: a server, a script that runs a program, a module that is imported. Its verdicts are those of one
+    run, by a number that the ledger keeps until the run is finished, so that a killed run goes on.
+    """
+    program = key(target, dialect, target_key(target), judging_key())
+    if target != KNOWN_WHOLE:
+        known = store.done(_UNFINISHED, program)
+        if known is None:
+            known = {"run": secrets.randbits(_BITS)}
+            store.enter(_UNFINISHED, program, known)
+        program = key(program, str(known["run"]))
+    return Tested(target, dialect, program)
+
+
+def finished(store: Store) -> None:
+    """End a run: the next one judges anew what may have changed."""
+    store.forget(_UNFINISHED)
+
+
+def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int) -> int:
+    """Judge all steps of one origin, except the parts that are in the ledger; the number of steps in these
+    parts."""
     depends = key(depends, *tested.named())
     every = run.read("steps", origin).where("operation IS NOT NULL")
     sizes = {row["part"]: row["count"] for row in every.groupBy("part").count().collect()}
@@ -43,13 +75,15 @@ def judge_steps(run: Run, tested: Tested, origin: str, depends: str, steps: int)
     if len(waiting) == len(sizes):
         run.store.forget(f"verdicts/{origin}")
         run.store.remove(f"verdicts/{origin}")
-    judged = sum(sizes.values()) - sum(sizes[part] for part in waiting)
+    earlier: int = sum(sizes.values()) - sum(sizes[part] for part in waiting)
+    judged = earlier
     wave = max(1, parallelism(run.spark) * _WAVE)
     for first in range(0, len(waiting), wave):
         run.progress(f"{judged:,} of {steps:,} steps of {origin} judged on {tested.target}")
         parts = {part: sizes[part] for part in waiting[first : first + wave]}
         _judge_parts(run, tested, origin, parts, depends)
         judged += sum(parts.values())
+    return earlier
 
 
 def _unit(origin: str, part: int) -> str:

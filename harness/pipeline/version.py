@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import os
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -98,13 +99,20 @@ def _imports(file: Path, called: bool) -> Iterator[str]:
             waiting += ast.iter_child_nodes(node)
 
 
+KNOWN_WHOLE: Final = "python"
+"""The one target whose program is in its key whole: an equal key means an equal program."""
+
+
 def target_key(target: str) -> str:
     """The key of a target: its name, and its program as far as it can be found: every file that its command
-    names, and the package of `python -m PACKAGE`."""
-    if target == "python":
+    names, and the package of `python -m PACKAGE`. Another key means another program; an equal key means an
+    equal program for KNOWN_WHOLE alone."""
+    if target == KNOWN_WHOLE:
         return key(target, package_key("coordinator"))
     words = shlex.split(target.partition(":")[2])
-    files = [Path(place) for word in words if (place := shutil.which(word) or word) and Path(place).is_file()]
+    # os.path.isfile, as Path.is_file raises an error for a word that is longer than a name can be
+    places = [shutil.which(word) or word for word in words]
+    files = [Path(place) for place in places if os.path.isfile(place)]
     packages = [after.partition(".")[0] for word, after in pairwise(words) if word == "-m"]
     known = [package_key(name) for name in packages if _is_package(name)]
     return key(target, *(hashlib.sha256(path.read_bytes()).hexdigest() for path in files), *known)

@@ -59,7 +59,7 @@ def judged(path: Path, name: str) -> list[tuple[str, str]]:
         results = [judge.judge({**row, "part": 0}) for row in rows]
         return [(one["verdict"], one["lacks"]) for one in results]
     finally:
-        judge._close()
+        judge.close()
 
 
 def test_a_target_that_cannot_load_gets_no_further_load_after_such_a_step() -> None:
@@ -79,7 +79,7 @@ def test_a_way_that_needs_a_feature_is_left_out_with_the_step_that_it_leads_to()
     try:
         verdict = _judged(judge, StepRows({}), trace, {**last, "part": 0, "not_loaded": []})
     finally:
-        judge._close()
+        judge.close()
     assert (verdict["verdict"], verdict["lacks"], verdict["reached"]) == (LEFT_OUT, REGEXES, "")
     assert verdict["step"] == last["step"]
 

@@ -16,6 +16,7 @@ import pytest
 from pipeline_runs import GOLDEN, TRACE, Ran, run
 
 from harness.engines.base import Model
+from harness.pipeline.report import summary
 from harness.pipeline.version import package_key
 
 PROGRAM = Path(__file__).parent / "small_parts.py"
@@ -140,6 +141,9 @@ def test_a_second_run_does_nothing_and_says_the_same(tiny_run: Ran) -> None:
     assert (again.units(), ledger(tiny_run.place)) == ([], before)
     assert again.result.digests == tiny_run.result.digests
     assert again.result.holds
+    assert again.result.earlier == again.result.transitions + again.result.trace_steps
+    sentence = f"{again.result.earlier} steps were judged in an earlier run, and not again"
+    assert sentence in list(summary(again.result, again.model, "out"))
 
 
 def test_another_trace_makes_only_what_depends_on_it_be_done_again(tiny_run: Ran, tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from pipeline_runs import LIMITS, TRACE, Ran, faulty, one_member, operation, run
 from harness.cli.exhaust import end_with
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_trace
-from harness.pipeline.judging import judging
+from harness.pipeline.judging import Judge, judge_of, judging
 from harness.pipeline.report import summary
 from harness.pipeline.rows import StepRows
+from harness.pipeline.store import Store
 from harness.pipeline.tables import STEPS
+from harness.pipeline.verdicts import begun, finished
 from harness.pipeline.version import package_key, target_key
 from harness.transitions import dump
 
@@ -123,14 +125,47 @@ def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
 
 
 def test_another_program_of_the_same_name_is_judged_anew(dot: Path, tmp_path: Path) -> None:
-    program = tmp_path / "target.py"
+    """The command does not name the file that changes, as where a script runs a program, or a server
+    answers."""
+    program, starts = tmp_path / "target.py", tmp_path / "start.py"
     shutil.copy(Path(__file__).parent / "faulty_target.py", program)
-    target = f"stdio:{sys.executable} {program} none"
+    starts.write_text(f"import runpy; runpy.run_path({str(program)!r}, run_name='__main__')\n")
+    target = f"stdio:{sys.executable} {starts} none"
     assert run(tmp_path / "out", target, files=[dot]).result.holds
     program.write_text(program.read_text().replace('fault in ("wrong"', 'fault in ("none"'))
     other = run(tmp_path / "out", target, files=[dot])
     assert other.units() == ["verdicts/graph"]
-    assert other.result.failed > 10
+    assert other.result.failed > 10 and other.result.earlier == 0
+
+
+def test_verdicts_of_a_program_that_is_not_known_whole_are_those_of_one_run(tmp_path: Path) -> None:
+    """A killed run goes on; after a finished one, and after a run of another target, all is new."""
+    store, server = Store(str(tmp_path)), "tcp:127.0.0.1:9411"
+    first = begun(store, server, "kip-848")
+    assert begun(store, server, "kip-848") == first
+    finished(store)
+    second = begun(store, server, "kip-848")
+    assert second != first
+    assert (
+        begun(store, server, "kafka-4.2").program != second.program != begun(store, server, "kip-848").program
+    )
+    own = begun(store, "python", "kip-848")
+    finished(store)
+    assert begun(store, "python", "kip-848") == own
+
+
+def test_another_run_of_a_target_has_another_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge keeps its target, which may be a connection to a server that is gone."""
+    closed = list[str]()
+    monkeypatch.setattr(Judge, "close", lambda judge: closed.append(judge.name))
+    first = judge_of("tcp:127.0.0.1:1", "kip-848", "a")
+    assert judge_of("tcp:127.0.0.1:1", "kip-848", "a") is first and not closed
+    assert judge_of("tcp:127.0.0.1:1", "kip-848", "b") is not first and closed == ["tcp:127.0.0.1:1"]
+
+
+def test_a_word_that_is_longer_than_the_name_of_a_file_can_be_has_a_key() -> None:
+    word = "x" * 300
+    assert target_key(f"stdio:program {word}") != target_key("stdio:program")
 
 
 def test_a_task_that_is_tried_again_begins_its_trace_again() -> None:

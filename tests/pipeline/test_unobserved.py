@@ -31,7 +31,7 @@ def verdicts(name: str) -> set[str]:
         rows = [row for row in StepRows({}).trace("basic", trace, "basic") if row["operation"]]
         return {judge.judge({**row, "part": 0})["verdict"] for row in rows}
     finally:
-        judge._close()
+        judge.close()
 
 
 def test_declared_parts_are_not_compared() -> None:

@@ -63,9 +63,13 @@ def ways_to(run: Run, steps: Collection[str]) -> Examples:
 
 
 def _ways(run: Run) -> DataFrame:
-    """The shortest ways to states, as rows."""
+    """The shortest ways to states, as rows.
+
+    A closed model has states that differ only in its clients, which have one key here: of their distances
+    the shortest counts. With any other a step that stays in a state would lead to it.
+    """
     states, steps = run.read("states"), run.read("steps", "graph").where("operation IS NOT NULL")
-    ends = states.select(F.col("state").alias("after"), (F.col("depth") - 1).alias("depth"))
+    ends = states.groupBy(F.col("state").alias("after")).agg((F.min("depth") - 1).alias("depth"))
     last = [F.min_by(name, "step").alias(to) for name, to in (("source", "source"), ("state_after", "text"))]
     ways = steps.join(ends, ["after", "depth"]).groupBy(F.col("after").alias("state")).agg(*last)
     initial = states.where("depth = 0").select("state", F.lit("").alias("source"), "text")

@@ -10,11 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pipeline_runs import Ran, rows, run
+from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 
 from harness.errors import USAGE, ConformError
 from harness.itf import read_trace
-from harness.pipeline.paths import WaysOfWorker, keys_to
+from harness.pipeline.paths import WaysOfWorker, keys_to, ways_to
+from harness.pipeline.run import Run
+from harness.pipeline.store import Store
+from harness.pipeline.tables import STATES, STEPS
 
 LINKS = {"a": "", "b": "a", "c": "b"}
 
@@ -28,6 +32,26 @@ def test_a_way_in_a_circle_ends_with_a_sentence() -> None:
     with pytest.raises(ConformError, match="states that differ in a variable") as refused:
         keys_to({**LINKS, "a": "c"}, "c")
     assert refused.value.exit_code == USAGE
+
+
+def test_of_several_distances_of_a_state_the_shortest_counts(tmp_path: Path) -> None:
+    """Clients of a closed model act while the coordinator's state stays: "b" is 1, 2 and 3 steps from the
+    start, and a step that stays in it was taken for the way to it."""
+    session = SparkSession.active()
+    states = [("a", 0), ("a", 1), ("b", 1), ("b", 2), ("b", 3), ("c", 3)]
+    named = [{"state": state, "depth": depth, "text": state.upper()} for state, depth in states]
+    steps = [("1", "b", "b", 1), ("2", "b", "b", 2), ("3", "a", "b", 0), ("4", "b", "c", 2)]
+    made = [
+        {"step": step, "source": source, "after": after, "depth": depth, "operation": "{}"}
+        | {"state_after": after.upper()}
+        for step, source, after, depth in steps
+    ]
+    for place, schema, table in (("states", STATES, named), ("steps/graph", STEPS, made)):
+        (tmp_path / place).mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(table, schema), tmp_path / place / "rows.parquet")
+    examples = ways_to(Run(session, Store(str(tmp_path))), ["1", "4"])
+    assert examples.keys == {"1": ["a", "b"], "4": ["a", "b"]}
+    assert examples.texts == {"a": "A", "b": "B"}
 
 
 def test_a_worker_reads_the_links_of_all_states_and_texts_as_it_needs_them(tmp_path: Path) -> None:

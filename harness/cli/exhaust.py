@@ -166,9 +166,11 @@ def end_with(result: Exhausted) -> None:
             f"There was no step to judge: neither the model nor the files have one of a coordinator{others}."
         )
     if result.not_judged or result.quarantined:
+        first = result.first_not_judged or {}
+        failure = f"{first['failure']} " if first.get("failure") else ""
         raise ConformError(
-            f"{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not be judged "
-            f"on {result.target}: see the tables quarantine and verdicts.",
+            f"{failure}{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not "
+            f"be judged on {result.target}: see the tables quarantine and verdicts.",
             ENGINE_FAILED,
         )
     if wrong := result.loads.get("wrong"):

@@ -19,7 +19,7 @@ from harness.engines.tlc_config import read_config
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import Trace, trace_from_json, trace_to_text
 from harness.pipeline import inputs, paths, results, sources, tables
-from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED, check_target
+from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED, TARGET_FAILED, check_target
 from harness.pipeline.page import write_page
 from harness.pipeline.publish import PUBLISHED, check_session, publish
 from harness.pipeline.run import Run, struct
@@ -63,9 +63,10 @@ class Exhausted:
     `trace_steps` are those of traces, of which `tours` are tours. The verdicts of `earlier` steps are those
     of an earlier run on the same program, or of this run before it was killed. `left_out` has for each
     feature that the target lacks the number of further steps that need it, which were not done. `failed`
-    steps have differences, `waived` ones only those that `waivers` accept, of which some may be wrong themselves
-    (`waiver_problems`); `unobserved` parts were not compared. `loads` has the states that were not there
-    after `load`, and `first_not_judged` the reason why a step was not judged (`results`). `digests` are sums
+    steps have differences, `waived` ones only those that `waivers` accept, of which some may be wrong
+    themselves (`waiver_problems`); in `target_failed` of the steps that were `not_judged` the target died or
+    gave no answer. `unobserved` parts were not compared. `loads` has the states that were not there after
+    `load`, and `first_not_judged` the reason why a step was not judged (`results`). `digests` are sums
     of the tables' contents, in any order."""
 
     target: str
@@ -84,6 +85,7 @@ class Exhausted:
     failed: int = 0
     waived: int = 0
     not_judged: int = 0
+    target_failed: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     quarantined: int = 0
     loads: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -231,7 +233,8 @@ class _Stages:
         rows = verdicts.groupBy("verdict").agg(F.count("*").alias("steps"), lacking).collect()
         by_verdict = {row["verdict"]: row["steps"] for row in rows}
         _same(result.transitions + result.trace_steps, sum(by_verdict.values()), "verdicts")
-        result.failed, result.not_judged = by_verdict.get(FAIL, 0), by_verdict.get(NOT_JUDGED, 0)
+        result.failed, result.target_failed = by_verdict.get(FAIL, 0), by_verdict.get(TARGET_FAILED, 0)
+        result.not_judged = by_verdict.get(NOT_JUDGED, 0) + result.target_failed
         if by_verdict.get(LEFT_OUT):
             self._leave_out(result, verdicts)
         if any(row["lacking"] for row in rows):

@@ -28,6 +28,11 @@ FAIL: Final = "fail"
 NOT_JUDGED: Final = "not judged"
 LEFT_OUT: Final = "left out"
 """The verdict of a step that needs a feature that the target declares it lacks."""
+TARGET_FAILED: Final = "target failed"
+"""The verdict of a step in which the target died, stayed silent or sent what is no answer. As in a replay
+that is no difference: another run may judge the step."""
+WITHOUT: Final = (NOT_JUDGED, TARGET_FAILED, LEFT_OUT)
+"""The verdicts of steps that were not compared."""
 COPIED: Final = (
     *("part", "step", "trace", "index", "source", "input", "depth"),
     *("action", "branch", "error"),
@@ -123,13 +128,13 @@ class Judge:
             different = judge(self._opened(), prepared(row), self._shift, self._view) if reached else []
         except ConformError as error:
             self.close()
-            reached = "trace" if row["trace"] else "load"
+            verdict["verdict"], reached = TARGET_FAILED, ""
             different = [Difference("target", "an answer", error.message)]
         self._lost_track = bool(different)
         outcome = NOT_JUDGED if not reached else FAIL if different else PASS
         return {
-            **verdict,
             "verdict": outcome,
+            **verdict,
             "reached": reached,
             "differences": [_shown(one) for one in different],
             "not_loaded": [_shown(one) for one in lacking],

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from harness.errors import USAGE, ConformError
 from harness.itf import Trace
-from harness.pipeline.judging import LEFT_OUT, NOT_JUDGED, PASS, Judge, judge_of
+from harness.pipeline.judging import LEFT_OUT, NOT_JUDGED, PASS, TARGET_FAILED, Judge, judge_of
 from harness.pipeline.parts import Batches, Row
 from harness.pipeline.rows import StepRows
 from harness.pipeline.run import Run
@@ -173,13 +173,14 @@ def _judged(judge: Judge, rows: StepRows, trace: Trace, row: Row) -> Row:
         verdict = judge.judge({**one, "part": row["part"], "configuration": row["configuration"]})
         if verdict["verdict"] == LEFT_OUT:
             break
-        arrived = one["index"] == len(trace.states) - 1 and verdict["verdict"] != NOT_JUDGED
+        failed = verdict["verdict"] == TARGET_FAILED
+        arrived = one["index"] == len(trace.states) - 1 and verdict["verdict"] != NOT_JUDGED and not failed
         verdict["reached"] = "path" if arrived else ""
         if verdict["verdict"] != PASS and not arrived:
             what = way(one["action"], one["branch"], one["error"])
             verdict["ended"] = f"step {one['index']} of {len(trace.states) - 1}, {what}"
             verdict["differences"] = verdict["differences"] or verdict["not_loaded"]
-            verdict["verdict"] = NOT_JUDGED
+            verdict["verdict"] = TARGET_FAILED if failed else NOT_JUDGED
             break
     own = ("step", "trace", "index", "source", "input", "depth", "action", "branch", "error", "not_loaded")
     return {**verdict, **{name: row[name] for name in own}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from harness.engines.base import Model
 from harness.engines.tlc import VERSION
 from harness.pipeline.exhaust import Exhausted
+from harness.pipeline.tables import value_of
 from harness.replay.compare import Difference
 from harness.replay.report import difference_of_state, loaded_otherwise
 from harness.replay.signature import way
@@ -47,10 +47,16 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
     yield from left_out(result)
     yield from load_problems(result)
     if result.not_judged:
-        yield f"{result.not_judged:,} steps could not be judged: their states were not reached"
+        why = "their states were not reached"
+        if result.target_failed:
+            others = ", the states of the others were not reached"
+            why = f"the target failed in {result.target_failed:,} of them"
+            why += others if result.target_failed < result.not_judged else ""
+        yield f"{result.not_judged:,} steps could not be judged: {why}"
     if first := result.first_not_judged:
         step = f"{way(first['action'], first['branch'], first['error'])}, {_place(first['depth'])}"
-        yield f"  the first is {step}: {first['ended'] or 'its load'}: {_difference(first)}"
+        ended = first["ended"] or ("its call" if first["failure"] else "its load")
+        yield f"  the first is {step}: {ended}: {first['failure'] or _difference(first)}"
     if result.quarantined:
         yield f"{result.quarantined:,} inputs could not be read: see the table quarantine"
     yield f"requirements exercised: {', '.join(_exercised(result.coverage)) or 'none'}"
@@ -96,16 +102,9 @@ def _difference(one: Mapping[str, Any]) -> str:
 def _differences(one: Mapping[str, Any]) -> list[Difference]:
     """The differences of a row, whose values are texts of JSON; long texts are cut off."""
     return [
-        Difference(difference["path"], _value(difference["expected"]), _value(difference["got"]))
+        Difference(difference["path"], value_of(difference["expected"]), value_of(difference["got"]))
         for difference in one["differences"]
     ]
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 _PARTS: Final = {

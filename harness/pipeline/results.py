@@ -10,9 +10,9 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED
+from harness.pipeline.judging import FAIL, LEFT_OUT, NOT_JUDGED, TARGET_FAILED, WITHOUT
 from harness.pipeline.run import Run
-from harness.pipeline.tables import key
+from harness.pipeline.tables import key, value_of
 from harness.replay.judge import OPERATION
 from harness.replay.signature import place, signature
 from harness.requirements import broken, requirements
@@ -25,7 +25,7 @@ Shape = tuple[str, str, str]
 def coverage(verdicts: DataFrame, waived: Mapping[Shape, int]) -> list[dict[str, Any]]:
     """The rows of `coverage`; a `waived` step (see below) has not failed."""
     failed = F.count_if(F.col("verdict") == FAIL).alias("failed")
-    judged = verdicts.where(~F.col("verdict").isin(NOT_JUDGED, LEFT_OUT))
+    judged = verdicts.where(~F.col("verdict").isin(*WITHOUT))
     counted = judged.groupBy(*_SHAPE, "dialect").agg(F.count("*").alias("tested"), failed)
     rows = [
         {"requirement": requirement, **row.asDict(), "failed": row["failed"] - waived.get(_shape(row), 0)}
@@ -123,13 +123,16 @@ def not_loaded(verdicts: DataFrame) -> dict[str, dict[str, Any]]:
 
 def first_not_judged(verdicts: DataFrame) -> dict[str, Any]:
     """The nearest step to an initial state that could not be judged: the end of its shortest path, and the
-    differences there; without a path, the differences after `load`."""
-    missing = verdicts.where(F.col("verdict") == NOT_JUDGED)
-    row = missing.orderBy("depth", "step", "trace", "index").first()
+    differences there; without a path, the differences after `load`, or `failure`, the sentence about a target
+    that failed. A step at which the target failed goes before others."""
+    missing = verdicts.where(F.col("verdict").isin(NOT_JUDGED, TARGET_FAILED))
+    row = missing.orderBy(F.col("verdict") != TARGET_FAILED, "depth", "step", "trace", "index").first()
     assert row is not None
     one = row.asDict(recursive=True)
     names = ("step", "trace", "index", "depth", *_SHAPE, "ended")
-    return {name: one[name] for name in names} | {"differences": one["differences"] or one["not_loaded"]}
+    failure = value_of(one["differences"][0]["got"]) if one["verdict"] == TARGET_FAILED else ""
+    differences = [] if failure else one["differences"] or one["not_loaded"]
+    return {name: one[name] for name in names} | {"failure": failure, "differences": differences}
 
 
 def quarantine(run: Run, origins: Mapping[str, bool]) -> DataFrame:

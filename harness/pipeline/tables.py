@@ -112,8 +112,9 @@ VERDICTS: Final = _schema(
     lacks=_TEXT,
     part=_INDEX,
 )
-"""One row for each step and target. `verdict` is pass, fail, not judged or left out (`reached` is then empty,
-and `lacks` names the feature that the step or the way to it needs and the target declares it lacks);
+"""One row for each step and target. `verdict` is pass, fail, not judged, target failed (it died or gave no
+answer, and `differences` has its last words) or left out (`reached` is then empty, and `lacks` names the
+feature that the step or the way to it needs and the target declares it lacks);
 `reached` is the way in which the target came into the state before: `load`, `path` (the shortest, because it
 cannot be loaded) or `trace`. `not_loaded` has the differences of the state before after its load, or the
 target's refusal (the path `operation load`); it is empty where the state was there. `ended` names the step at
@@ -196,7 +197,7 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         **_STEP,
         "target": "implementation that was judged",
         "dialect": "dialect that the target was compared with",
-        "verdict": "pass, fail, not judged or left out",
+        "verdict": "pass, fail, not judged, target failed or left out",
         "reached": "how the target came into the state before: load, path or trace; empty if left out",
         "differences": "differences at the step: path, expected and got as JSON",
         "not_loaded": "differences of the state after its load; empty if the state was as loaded",
@@ -239,3 +240,11 @@ def text(data: Any) -> str:
 def optional(data: Any) -> str | None:
     """JSON of a value, None for None."""
     return None if data is None else text(data)
+
+
+def value_of(text: str) -> Any:
+    """The value of a text of the tables; the text itself where it was cut off."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from harness.pipeline.inputs import GRAPH
-from harness.pipeline.judging import COPIED, USED, judging
+from harness.pipeline.judging import COPIED, TARGET_FAILED, USED, judging
 from harness.pipeline.parts import WRITTEN, rewriting
 from harness.pipeline.paths import WAYS, judging_by_path, not_judged, write_ways
 from harness.pipeline.run import Run, struct
@@ -100,9 +101,11 @@ def _judge_parts(run: Run, tested: Tested, origin: str, parts: Mapping[int, int]
         return {"verdicts": size}
 
     run.timed(f"verdicts/{origin}", work)
-    counts = run.read("verdicts", origin).where(F.col("part").isin(list(parts))).groupBy("part").count()
+    written = run.read("verdicts", origin).where(F.col("part").isin(list(parts)))
+    counts = written.groupBy("part").agg(F.count("*").alias("count"), _failures())
     for row in counts.collect():
-        if row["count"] == parts[row["part"]]:  # if not, the run fails, and must not trust the part again
+        # if rows are missing the run fails, and must not trust the part again; nor if the target failed
+        if row["count"] == parts[row["part"]] and not row["failures"]:
             run.store.enter(_unit(origin, row["part"]), depends, {"verdicts": row["count"]})
 
 
@@ -115,7 +118,7 @@ def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str
         run.store.forget("verdicts/paths")
         run.store.remove("verdicts/paths")
         return 0
-    depends = key(depends, *tested.named(), "paths")
+    unit, depends = "verdicts/paths", key(depends, *tested.named(), "paths")
 
     def work() -> dict[str, int]:
         run.progress(f"{count:,} steps by way of their shortest paths on {tested.target}")
@@ -126,8 +129,18 @@ def judge_by_path(run: Run, tested: Tested, depends: str, constants: Mapping[str
         run.store.remove(WAYS)
         return {"verdicts": count}
 
-    run.unit("verdicts/paths", depends, work, "verdicts/paths")
+    if run.store.done(unit, depends) is None:
+        run.store.forget(unit)
+        run.store.remove(unit)
+        counts = run.timed(unit, work)
+        if not run.read("verdicts", "paths").agg(_failures()).collect()[0]["failures"]:
+            run.store.enter(unit, depends, counts)
     return run.read("verdicts", "paths").where(F.col("reached") == "path").count()
+
+
+def _failures() -> Column:
+    """The number of steps in which the target failed, as the column `failures`."""
+    return F.count_if(F.col("verdict") == TARGET_FAILED).alias("failures")
 
 
 def _tasks(steps: int) -> int:

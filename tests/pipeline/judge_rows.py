@@ -19,7 +19,7 @@ from typing import Final
 import pyarrow.dataset as ds
 
 import coordinator
-from harness.pipeline.judging import FAIL, NOT_JUDGED, USED, Judge
+from harness.pipeline.judging import FAIL, NOT_JUDGED, TARGET_FAILED, USED, Judge
 from harness.pipeline.parts import Row, rows_of
 from harness.requirements import broken
 
@@ -44,7 +44,7 @@ class Judged:
         """Count a verdict; `home` is the folder that messages name, and that the example must not."""
         self.steps += 1
         self.not_loaded += verdict["verdict"] == NOT_JUDGED
-        if verdict["verdict"] != FAIL:
+        if verdict["verdict"] not in (FAIL, TARGET_FAILED):
             return
         self.differ += 1
         paths = [one["path"] for one in verdict["differences"]]

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pipeline_runs import LIMITS, TRACE, Ran, faulty, one_member, operation, run
+from pipeline_runs import GOLDEN, LIMITS, TRACE, Ran, faulty, one_member, operation, run
 
 from harness.cli.exhaust import end_with
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.itf import read_trace
 from harness.pipeline.judging import Judge, judge_of, judging
+from harness.pipeline.paths import _judged
 from harness.pipeline.report import summary
 from harness.pipeline.rows import StepRows
 from harness.pipeline.store import Store
@@ -104,9 +105,10 @@ def test_the_first_step_that_is_not_judged_has_its_reason(dot: Path, tmp_path: P
     assert result["path"] == "group.groupEpoch"
 
 
-def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
+def test_a_target_that_dies_of_an_input_does_not_differ_and_the_rest_is_judged(
     dot: Path, tmp_path: Path
 ) -> None:
+    """As in a replay the exit code is 3: perhaps the machine is to blame. No later run takes the verdicts."""
     ran = run(tmp_path / "out", faulty("dies"), files=[dot])
     deadly = {
         row["step"]
@@ -114,14 +116,35 @@ def test_a_target_that_dies_of_an_input_fails_that_step_and_the_rest_is_judged(
         if operation(row).get("body", {}).get("memberEpoch") == -1
     }
     verdicts = ran.rows("verdicts", "graph")
-    failed = {row["step"]: row["differences"] for row in verdicts if row["verdict"] == "fail"}
+    failed = {row["step"]: row["differences"] for row in verdicts if row["verdict"] == "target failed"}
     assert 10 < len(deadly) < 748
     assert failed.keys() == deadly
     for entry in failed.values():
         assert [(one["path"], one["expected"]) for one in entry] == [("target", '"an answer"')]
         assert "exit code 1" in entry[0]["got"] and "this was too much" in entry[0]["got"]
-    assert Counter(row["verdict"] for row in verdicts) == {"fail": len(deadly), "pass": 748 - len(deadly)}
-    assert ran.result.failed == len(deadly)
+    counts = Counter(row["verdict"] for row in verdicts)
+    assert counts == {"target failed": len(deadly), "pass": 748 - len(deadly)}
+    result = ran.result
+    assert (result.failed, result.not_judged, result.target_failed) == (0, len(deadly), len(deadly))
+    assert not result.findings and not any(row["failed"] for row in result.coverage)
+    with pytest.raises(ConformError, match=r"this was too much.* steps not be judged on") as ended:
+        end_with(result)
+    assert ended.value.exit_code == ENGINE_FAILED
+    sentence = " ".join(" ".join(summary(result, None, "out")).split())
+    assert f"{len(deadly)} steps could not be judged: the target failed in {len(deadly)} of them" in sentence
+    assert "its call: The target stdio:" in sentence
+    assert not list((tmp_path / "out" / "ledger").glob("verdicts*"))
+
+
+def test_a_target_that_dies_on_a_shortest_path_does_not_differ() -> None:
+    judge, trace = Judge(faulty("dies"), "kip-848"), read_trace(GOLDEN / "delete-groups.itf.json")
+    *_, last = StepRows({}).trace("t", trace, "t")
+    try:
+        verdict = _judged(judge, StepRows({}), trace, {**last, "part": 0, "not_loaded": []})
+    finally:
+        judge.close()
+    assert (verdict["verdict"], verdict["reached"]) == ("target failed", "")
+    assert "this was too much" in verdict["differences"][0]["got"]
 
 
 def test_another_program_of_the_same_name_is_judged_anew(dot: Path, tmp_path: Path) -> None:

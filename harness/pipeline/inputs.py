@@ -5,8 +5,9 @@ Everything that was read is either in the tables or in the quarantine; `harness.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from pyspark.sql import functions as F
 from harness.engines.base import Limits, Model
 from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
+from harness.kit import kit_path
 from harness.pipeline import decoding, lookup, sources, tables, tours
 from harness.pipeline.dump import reading, splits
 from harness.pipeline.parts import WRITTEN, Maker, writing
@@ -26,7 +28,8 @@ from harness.pipeline.store import file_system
 from harness.pipeline.tables import STATES, key
 from harness.pipeline.version import code_key
 from harness.replay.dialects import dialect_of
-from harness.spechash import spec_hash
+from harness.scenario.files import SPEC
+from harness.spechash import file_hash, spec_hash
 from harness.transitions import dump
 
 SPLIT: Final = 8 << 20
@@ -79,9 +82,20 @@ def read_dumps(run: Run, uris: Sequence[str]) -> tuple[str, Counts]:
 
 
 def _content(uri: str) -> str:
+    """A file's name and the hash of its bytes: a file may be replaced within a tick of the clock, or have an
+    old time."""
     files, path = file_system(uri)
-    info = files.get_file_info(path)
-    return f"{uri} {info.size} {info.mtime_ns}"
+    with files.open_input_stream(path) as stream:
+        return f"{uri} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+
+def _rendered(uris: Iterable[str]) -> list[str]:
+    """The specification and the version of TLC, if scenarios or logs are among the files: their expected
+    answers are those of the specification."""
+    if not {"scenario", "log"} & {sources.kind_of(uri) for uri in uris}:
+        return []
+    modules = sorted(kit_path(SPEC).glob("*.tla"))
+    return [VERSION, *(f"{module.name} {file_hash(module)}" for module in modules)]
 
 
 def _read_dumps(run: Run, uris: Sequence[str]) -> Counts:
@@ -150,7 +164,9 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
 def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:
     """The key and the number of the tours of a closed model."""
     depends = key(code_key(), model.name, spec_hash(model.module, model.configuration), VERSION)
-    return depends, run.unit(tours.FOLDER, depends, lambda: tours.write_tours(run, model, limits, log))
+    return depends, run.unit(
+        tours.FOLDER, depends, lambda: tours.write_tours(run, model, limits, log), tours.FOLDER
+    )
 
 
 def read_traces(
@@ -160,7 +176,8 @@ def read_traces(
     reads, with a sign of their version, and of the tours that were made, whose key is `toured` ("" for
     none)."""
     stamps = (f"{uri} {stamp}" for uri, stamp in by_spark.items())
-    depends = key(code_key(), toured, *(_content(uri) for uri in uris), *stamps)
+    rendered = _rendered([*uris, *by_spark])
+    depends = key(code_key(), toured, *(_content(uri) for uri in uris), *stamps, *rendered)
 
     def traces() -> Counts:
         run.progress(f"reading {len(uris) + len(by_spark)} files")

@@ -68,17 +68,19 @@ def by_spark(place: str) -> bool:
 
 
 def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
-    """All files of a known kind in and below places that Spark reads: the URI, and size with time.
+    """All files of a known kind in and below places that Spark reads: the URI, and the hash of the content.
 
     ConformError for a place that does not exist or has no such file.
     """
-    files: dict[str, str] = {}
+    from pyspark.sql import functions as F
+
+    files, hashed = dict[str, str](), F.sha2("content", 256)
     for place in places:
         try:
-            listed = contents(spark, [place]).select("path", "length", "modificationTime").collect()
+            listed = contents(spark, [place]).select("path", hashed.alias("hash")).collect()
         except Exception as error:  # Java's own errors, too, as for a file system that Spark does not know
             raise ConformError(f"Spark cannot read the input {place}: {reason_of(error)}.") from None
-        here = {row["path"]: f"{row['length']} {row['modificationTime']}" for row in sorted(listed)}
+        here = {row["path"]: row["hash"] for row in sorted(listed)}
         known = {
             uri: stamp
             for uri, stamp in here.items()

@@ -28,16 +28,18 @@ _GROUP: Final = 200
 
 
 def write_tours(run: Run, model: Model, limits: Limits, log: Path) -> dict[str, int]:
-    """Write the tours of a model into the store; their number."""
+    """Write the tours of a model into the store; their number. The file gets its name when it is whole: on an
+    error the writer ends its file, which can be read then and has no or some of the tours."""
     count = 0
-    run.store.remove(FOLDER)
     run.store.files.create_dir(f"{run.store.root}/{FOLDER}")
     place = f"{run.store.root}/{FOLDER}/tours.parquet"
-    with run.store.files.open_output_stream(place) as stream, pq.ParquetWriter(stream, TRACES) as writer:
+    new = f"{place}.new"
+    with run.store.files.open_output_stream(new) as stream, pq.ParquetWriter(stream, TRACES) as writer:
         tours = _tours(model, limits, log, run.progress)
         while rows := list(islice(tours, _GROUP)):
             writer.write_table(pa.Table.from_pylist(rows, TRACES))
             count += len(rows)
+    run.store.files.move(new, place)
     return {"tours": count}
 
 

@@ -47,7 +47,7 @@ def command(
         str, typer.Option(help="The implementation: python, or stdio:COMMAND (the line protocol).")
     ] = "python",
     dialect: Annotated[
-        str | None, dialect_option("The dialect of the target; by default the dialect of the model.")
+        str | None, dialect_option("The dialect of the target; by default that of the model and the traces.")
     ] = None,
     inputs: Annotated[
         list[str] | None,
@@ -120,7 +120,7 @@ def command(
     from harness.pipeline.publish import check_format
     from harness.pipeline.report import summary
     from harness.pipeline.session import Cluster, settings_of
-    from harness.pipeline.sources import find_files
+    from harness.pipeline.sources import by_spark, dialects_of, find_files
     from harness.pipeline.store import scheme_of
 
     check_json_place(json_file)
@@ -134,7 +134,7 @@ def command(
     place = out or f"{_OUTPUT}/{model.name if model else 'traces'}"
     files = find_files(inputs or [])
     judged = {f"The model {one.name}": model_dialect(one) for one in (model, closed) if one}
-    spoken = chosen_dialect(dialect, judged)
+    spoken = chosen_dialect(dialect, judged | dialects_of([one for one in files if not by_spark(one)]))
     cluster = Cluster(master, spark_memory, package, settings_of(conf or []))
     job = Job(*(target, spoken, place, model, closed, files, page, cluster, accepted), tables, table_format)
     with tempfile.TemporaryDirectory(prefix="conform-") as folder:

@@ -115,8 +115,8 @@ class Exhausted:
 def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) -> Exhausted:
     """Run all stages. `log` is a folder for the output of TLC and Spark.
 
-    ConformError: exit 2 for missing inputs, 3 if an engine, Spark or the target fails, or if the counts of
-    inputs and outputs do not add up.
+    ConformError: exit 2 for missing inputs, and where another run writes to the output; 3 if an engine, Spark
+    or the target fails, or if the counts of inputs and outputs do not add up.
     """
     with ticking(progress) as ticks:
         ticks(f"starting {job.target}")
@@ -124,7 +124,8 @@ def exhaust(job: Job, limits: Limits, log: Path, progress: Progress = silent) ->
         store = Store(job.output)  # a target that cannot be judged leaves nothing behind
         ticks("starting Spark")
         begin = time.perf_counter()
-        with spark_session(job.cluster, log / "spark.log") as spark, ticks.following(spark):
+        session = spark_session(job.cluster, log / "spark.log")
+        with store.locked(), session as spark, ticks.following(spark):
             started = {"stage": "spark", "unit": "start", "rows": 0, "seconds": time.perf_counter() - begin}
             if job.tables:
                 check_session(spark, job.format)
@@ -201,6 +202,8 @@ class _Stages:
             toured, made = inputs.make_tours(self.run, self.job.tour, limits, log / "tour.log")
             result.tours = made["tours"]
         depends, counts = inputs.read_traces(self.run, files, by_spark, toured)
+        if by_spark:
+            inputs.check_dialects(self.run, self.job.dialect)
         _same(len(files) + len(by_spark) + result.tours, counts["files"], "files and tours")
         _same(counts["expected"], counts["rows"], "steps of the traces")
         _same(counts["rows"], counts["steps"] + counts["problems"] + counts["no_call"], "rows of steps")
@@ -216,7 +219,8 @@ class _Stages:
             raise ConformError("There is nothing to judge: name a model or give files with --input.")
         columns = tables.VERDICTS.names
         frames = [self.run.read("verdicts", origin).select(columns) for origin in self.origins]
-        if self.run.store.has("verdicts", "paths"):
+        # a folder may have the verdicts of an earlier run of a model
+        if "graph" in self.origins and self.run.store.has("verdicts", "paths"):
             by_path = self.run.read("verdicts", "paths").select(columns)
             frames = [
                 frame.join(by_path.select("step", "trace"), ["step", "trace"], "left_anti").select(columns)
@@ -230,7 +234,15 @@ class _Stages:
 
     def _count(self, result: Exhausted, verdicts: DataFrame) -> None:
         lacking = F.count_if(F.size("not_loaded") > 0).alias("lacking")
-        rows = verdicts.groupBy("verdict").agg(F.count("*").alias("steps"), lacking).collect()
+        other = (F.col("target") != self.job.target) | (F.col("dialect") != self.job.dialect)
+        counts = [F.count("*").alias("steps"), lacking, F.count_if(other).alias("others")]
+        rows = verdicts.groupBy("verdict").agg(*counts).collect()
+        if any(row["others"] for row in rows):
+            raise ConformError(
+                f"The table verdicts in {self.job.output} has steps of another target or dialect: remove the "
+                "folder and run again.",
+                ENGINE_FAILED,
+            )
         by_verdict = {row["verdict"]: row["steps"] for row in rows}
         _same(result.transitions + result.trace_steps, sum(by_verdict.values()), "verdicts")
         result.failed, result.target_failed = by_verdict.get(FAIL, 0), by_verdict.get(TARGET_FAILED, 0)

@@ -6,6 +6,7 @@ Everything that was read is either in the tables or in the quarantine; `harness.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,9 +17,11 @@ from pyarrow.fs import LocalFileSystem, copy_files
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from harness.dialect_name import base_of
 from harness.engines.base import Limits, Model
 from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
+from harness.errors import ConformError
 from harness.kit import kit_path
 from harness.pipeline import decoding, lookup, sources, tables, tours
 from harness.pipeline.dump import reading, splits
@@ -27,7 +30,7 @@ from harness.pipeline.run import Run, parts_of, struct
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import STATES, key
 from harness.pipeline.version import code_key
-from harness.replay.dialects import dialect_of
+from harness.replay.dialects import TEXT, dialect_of
 from harness.scenario.files import SPEC
 from harness.spechash import file_hash, spec_hash
 from harness.transitions import dump
@@ -205,6 +208,27 @@ def read_traces(
     counts = run.unit("traces", depends, traces, "traces", f"steps/{TRACES}", f"verdicts/{TRACES}")
     made = run.unit(f"steps/{TRACES}", depends, steps, f"steps/{TRACES}", f"verdicts/{TRACES}")
     return depends, {**counts, **made}
+
+
+def check_dialects(run: Run, dialect: str) -> None:
+    """Compare the dialects of the traces in the table, which Spark has read, with that of the target.
+    ConformError (exit 2) for a trace of another one; KIP-848's text is for every target."""
+    spoken = F.udf(_dialect, "string", useArrow=False)("itf").alias("dialect")
+    given = run.read("traces").where("trace IS NOT NULL AND kind <> 'tour'")
+    for row in given.groupBy(spoken).agg(F.min("uri").alias("uri")).orderBy("dialect").collect():
+        if row["dialect"] not in ("", TEXT.name, base_of(dialect)):
+            raise ConformError(
+                f"The trace {row['uri']} is of the dialect {row['dialect']!r}, and the target is judged in "
+                f"{dialect!r}: give --dialect {row['dialect']}, or judge the trace by itself."
+            )
+
+
+def _dialect(itf: str) -> str:
+    """The dialect of a trace; "" for one that is not known, which decoding notes."""
+    try:
+        return dialect_of(json.loads(itf)["#meta"].get("constants"), "")
+    except (ConformError, KeyError, AttributeError):
+        return ""
 
 
 _STEPS_OF_A_TRACE: Final = 50

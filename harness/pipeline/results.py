@@ -4,7 +4,7 @@ judged."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -36,14 +36,10 @@ def coverage(verdicts: DataFrame, waived: Mapping[Shape, int]) -> list[dict[str,
 
 
 def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
-    """The rows of `findings`, the most frequent first; of a difference only its `place` counts."""
-    one = verdicts.where(F.col("verdict") == FAIL).select("*", F.explode("differences").alias("one"))
-    named = one.withColumn(
-        "place", F.udf(place, "string", useArrow=False)("one.path", "one.expected", "one.got")
-    )
-    steps = named.groupBy("step", "trace", "index", "depth", *_SHAPE, "source").agg(
-        F.sort_array(F.collect_set("place")).alias("paths"), F.first("differences").alias("differences")
-    )
+    """The rows of `findings`, the most frequent first; of a difference only its `place` counts. Each row of
+    `verdicts` counts, also where several states of the model have the same step."""
+    places = F.udf(_places, "array<string>", useArrow=False)
+    steps = verdicts.where(F.col("verdict") == FAIL).withColumn("paths", places("differences"))
     order = F.struct("depth", "step", "trace", "index")
     example = F.min_by(F.struct("step", "trace", "index", "depth", "differences"), order).alias("example")
     grouped = steps.groupBy(*_SHAPE, "paths").agg(F.count("*").alias("count"), example)
@@ -64,6 +60,11 @@ def findings(verdicts: DataFrame) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _places(differences: Sequence[Mapping[str, str]]) -> list[str]:
+    """The places of a step's differences, each once."""
+    return sorted({place(one["path"], one["expected"], one["got"]) for one in differences})
 
 
 def waive(findings: list[dict[str, Any]], waivers: Waivers) -> tuple[list[dict[str, Any]], Counter[Shape]]:

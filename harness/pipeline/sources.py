@@ -10,6 +10,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,12 +18,13 @@ import pyarrow as pa
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from harness.errors import ConformError
-from harness.itf import Trace, trace_from_json, trace_to_text
+from harness.itf import Trace, read_meta, trace_from_json, trace_to_text
 from harness.kinds.scenarios import scenario_from_ops
 from harness.kit import kit_path
 from harness.pipeline.reasons import reason_of
 from harness.pipeline.store import absolute, file_system, scheme_of
 from harness.pipeline.tables import TRACES, key
+from harness.replay.dialects import TEXT, dialect_of
 from harness.scenario.files import trace_beside, trace_of
 
 if TYPE_CHECKING:
@@ -92,6 +94,23 @@ def spark_files(spark: SparkSession, places: Sequence[str]) -> dict[str, str]:
             raise ConformError(f"The dump {dumps[0]} is read piece by piece: copy it to this machine.")
         files |= known
     return files
+
+
+def dialects_of(files: Sequence[str]) -> dict[str, str]:
+    """The traces of files that this machine reads -> their dialect: all of them, or the first one of each
+    dialect. Damaged files have none: their problem is that in the table."""
+    first: dict[str, str] = {}
+    for uri in files:
+        kind, path = kind_of(uri) or "itf", file_system(uri)[1]
+        if kind in ("scenario", "log"):
+            first.setdefault(TEXT.name, path)
+        elif kind == "itf":
+            with suppress(ConformError):
+                if meta := read_meta(Path(path)):
+                    first.setdefault(dialect_of(meta.get("constants"), ""), path)
+    if len(first) == 1:
+        return {"Every trace": next(iter(first))}
+    return {f"The trace {path}": dialect for dialect, path in first.items()}
 
 
 def contents(spark: SparkSession, places: Sequence[str]) -> DataFrame:

@@ -7,9 +7,11 @@ kill the next run finds either the whole unit or does the unit again.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,8 @@ from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 from harness.errors import ConformError
 
 _LEDGER: Final = "ledger"
+_LOCK: Final = "lock"
+"""The file that the run has locked which writes to the folder; it stays there."""
 
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -70,6 +74,27 @@ class Store:
             self.files.create_dir(f"{self.root}/{_LEDGER}", recursive=True)
         except OSError as error:
             raise ConformError(f"The output {uri} cannot be written to: {error}.") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out of a folder of this machine. ConformError (exit 2) if one writes to it."""
+        if not isinstance(self.files, LocalFileSystem):
+            yield
+            return
+        with Path(self.root, _LOCK).open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConformError(
+                    f"Another run writes to {self.root}: wait for it, or give another --out."
+                ) from None
+            except OSError:  # a mounted file system without locks
+                pass
+            try:
+                yield
+            finally:  # closing the file is not enough: a forked child would keep the lock
+                with suppress(OSError):
+                    fcntl.flock(lock, fcntl.LOCK_UN)
 
     def table(self, name: str, *below: str) -> str:
         """The URI of a table, or of a folder in it."""

@@ -23,6 +23,9 @@ _NAME = re.compile(r"\w+")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}
 _PRINTED = {letter: f"\\{code}" for code, letter in _ESCAPED.items()}
+_UNREAD = re.compile(r"[^\x20-\x7e\t]|\\(?=u)")
+"""A character that SANY does not read in a text, or one that makes a text look like a spelled one."""
+_SPELLED = re.compile(r"\\u([0-9a-f]{6})")
 _CONJUNCT = "\n/\\ "
 _MEMORY = 200_000
 
@@ -168,7 +171,8 @@ class Reader:
 
 def _leaf(token: str) -> Value:
     if token[0] == '"' and len(token) > 1:
-        return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), token[1:-1])
+        text = _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[0]), token[1:-1])
+        return _SPELLED.sub(lambda match: chr(int(match[1], 16)), text)
     if _INTEGER.fullmatch(token):
         return int(token)
     if _NAME.fullmatch(token):
@@ -200,6 +204,11 @@ def _place(text: str, index: int) -> str:
 def _excerpt(text: object) -> str:
     shown = str(text).strip()
     return f"`{shown if len(shown) <= 60 else shown[:57] + '...'}`" if shown else "nothing"
+
+
+def spelled(text: str) -> str:
+    """A text of ASCII alone, for a module: SANY reads no other. A `Reader` gives back the text itself."""
+    return _UNREAD.sub(lambda match: f"\\u{ord(match[0]):06x}", text)
 
 
 def parse_value(text: str) -> Value:

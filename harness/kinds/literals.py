@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.kinds.fields import Partition
+from harness.tlaparse import spelled
 from harness.values import Value, is_field, sort_key
 
 
 def tla_text(text: str) -> str:
-    """A text in TLA+."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    """A text in TLA+, which a `Reader` reads as the same text."""
+    escaped = spelled(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

@@ -6,6 +6,8 @@ value of another type can be neither: its log is malformed.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,10 +22,14 @@ _KEPT: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "then", "else
 """Keywords of the schema that give types, and those that choose between types; not `required`, and not the
 limits of values."""
 
+_LEAST: Final = 1 << 31
+_LONG: Final = re.compile("offset|timestamp|^ms$|(?<!Timeout)Ms$", re.IGNORECASE)
+"""Names of the fields that have 64 bits: offsets and times."""
+
 
 def check_form(name: str, line: Any) -> None:
-    """Check the types of one line, whose name is "log.jsonl, line 3". ConformError (exit 2) with the name and
-    the place in the line."""
+    """Check the types of one line, whose name is "log.jsonl, line 3", and that its numbers are of 32 bits, as
+    those of Kafka's requests are. ConformError (exit 2) with the name and the place in the line."""
     if not is_operation(line):
         return  # the reader says what a line is
     for definition, value, place in parts_of(line):
@@ -34,6 +40,26 @@ def check_form(name: str, line: Any) -> None:
                     f"{(place + error.json_path[1:]).lstrip('.') or 'the line'}: {error.message[:200]}.",
                     USAGE,
                 )
+        for path, number in _beyond(value, place):
+            raise ConformError(
+                f"{name}: {path} is {number}, and a number of the protocol has 32 bits: from -{_LEAST:,} to "
+                f"{_LEAST - 1:,}.",
+                USAGE,
+            )
+
+
+def _beyond(value: Any, place: str) -> Iterator[tuple[str, int]]:
+    """The numbers of a part that have more than 32 bits, with their places; not offsets and times, which have
+    64."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if not _LONG.search(name):
+                yield from _beyond(part, f"{place}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _beyond(part, f"{place}[{index}]")
+    elif isinstance(value, int) and not -_LEAST <= value < _LEAST:
+        yield place, value
 
 
 def is_operation(line: Any) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic
+from typing import Final, Generic
 
 import networkx as nx
 from jinja2 import UndefinedError
@@ -149,7 +150,7 @@ class _Validator(Generic[R, S]):
                 )
             except ConformError as error:
                 content = log.read_text("utf-8", "replace") if log.is_file() else ""
-                raise (self.kind.failed(content) or error) from None
+                raise (self.kind.failed(content) or _too_big(content) or error) from None
             return read_graph(dump)
 
     def _judged(
@@ -190,6 +191,18 @@ class _Validator(Generic[R, S]):
             )
         nearest = sorted(instead.values(), key=lambda one: (len(one.differences), str(one)))
         return Misfit(line, nearest, sorted(enabled))
+
+
+_TOO_BIG: Final = re.compile(r"can't handle a number this big\.\s+(-?\d+)")
+
+
+def _too_big(content: str) -> ConformError | None:
+    """The error for a number that TLC cannot compute with, as an offset may be; None if that is not it."""
+    if match := _TOO_BIG.search(content):
+        return ConformError(
+            f"The log has the number {match[1]}, and TLC computes with 32 bits: leave that run out."
+        )
+    return None
 
 
 def _cut(validated: Validated[R], left_out: Counter[str]) -> Validated[R]:

@@ -29,7 +29,7 @@ def test_a_file_with_other_bytes_of_the_same_size_and_time_is_another(tmp_path: 
     assert inputs._content(file.as_uri()) == contents[1]
 
 
-def test_what_is_made_of_scenarios_and_logs_depends_on_the_specification(
+def test_tables_of_scenarios_and_logs_depend_on_the_specification(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(SPEC, tmp_path / "spec", ignore=shutil.ignore_patterns("evidence"))

@@ -69,7 +69,7 @@ def of_kafka() -> list[Path]:
 
 
 def test_traces_of_another_dialect_are_not_judged_in_the_text(tmp_path: Path) -> None:
-    """Their departures were differences of a target that speaks the text."""
+    """Departures of the dialect were differences of a target that speaks the text."""
     files = [path.as_uri() for path in of_kafka()]
     (tmp_path / "damaged.itf.json").write_text("{")
     (tmp_path / "live.jsonl").touch()

@@ -34,7 +34,7 @@ def test_a_way_in_a_circle_ends_with_a_sentence() -> None:
     assert refused.value.exit_code == USAGE
 
 
-def test_of_several_distances_of_a_state_the_shortest_counts(tmp_path: Path) -> None:
+def test_a_state_with_several_distances_counts_at_the_nearest(tmp_path: Path) -> None:
     """Clients of a closed model act while the coordinator's state stays: "b" is 1, 2 and 3 steps from the
     start, and a step that stays in it was taken for the way to it."""
     session = SparkSession.active()

@@ -138,7 +138,8 @@ SomethingInCommon(g, offers) ==
 \* stated without the operators above; and a refused request changes nothing.
 \* @type: ($group, $group, Str -> Seq(Str), Str -> Seq(Str), $step, Set(Seq(Str))) => Bool;
 RefusedExactly(g, h, before, now, s, said) ==
-  LET Shared(list) == \E i \in DOMAIN list : \A m \in Members(g) \ {s.member} :
+  LET \* @type: (Seq(Str)) => Bool;
+      Shared(list) == \E i \in DOMAIN list : \A m \in Members(g) \ {s.member} :
                         \E j \in DOMAIN before[m] : before[m][j] = list[i]
   IN /\ s.response.error = "UNSUPPORTED_ASSIGNOR" => h = g /\ now = before /\ \A list \in said : ~Shared(list)
      /\ s.response.error = "NONE" /\ s.member \in Members(h) /\ said # {} =>

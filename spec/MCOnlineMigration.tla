@@ -20,7 +20,7 @@ EXTENDS MigrationProperties
 VARIABLE
   \* The number of the next step.
   \* @type: Int;
-  place
+  turn
 
 Names5 == {"a", "b", "c", "A", "B"}
 ByRank == [m \in Names5 |-> IF m = "a" THEN 1 ELSE IF m = "b" THEN 2 ELSE IF m = "c" THEN 3
@@ -63,7 +63,7 @@ JoinsAs(m, instance) ==
   ConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.instance = instance, !.owned = {{}}, !.subscription = {Names}])
 
 \* @type: (Str, Int, Set(Int)) => Bool;
-Beats(m, epoch, owned) ==
+HeartbeatAt(m, epoch, owned) ==
   ConsumerRequest(m, [NoRequest EXCEPT !.member = m, !.epoch = epoch, !.owned = {Foo(owned)}])
 
 \* A request of the classic protocol, of `c`.
@@ -77,20 +77,20 @@ Rejoins(generation) ==
                                                   !.subscription = SubscriptionText(Names, {}, generation)])
 
 Study ==
-  \/ place = 1 /\ JoinsAs("A", {"i"})
-  \/ place = 2 /\ LeaveMixed("b", [Classic!NoClassicRequest EXCEPT !.member = "b"])
-  \/ place = 3 /\ HeartbeatMixed("c", OfC(22))
-  \/ place = 4 /\ Rejoins(22)
-  \/ place = 5 /\ Beats("A", 22, {0, 1})
-  \/ place = 6 /\ SyncMixed("c", OfC(23))
-  \/ place = 7 /\ JoinsAs("B", {})
-  \/ place = 8 /\ Beats("A", 23, {0, 1, 3})
-  \/ place = 9 /\ Beats("B", 24, {})
-  \/ place = 10 /\ HeartbeatMixed("c", OfC(23))
-  \/ place = 11 /\ Rejoins(23)
-  \/ place = 12 /\ SyncMixed("c", OfC(24))
-  \/ place = 13 /\ Beats("A", 23, {0, 1})
-  \/ place = 14 /\ Beats("B", 24, {})
+  \/ turn = 1 /\ JoinsAs("A", {"i"})
+  \/ turn = 2 /\ LeaveMixed("b", [Classic!NoClassicRequest EXCEPT !.member = "b"])
+  \/ turn = 3 /\ HeartbeatMixed("c", OfC(22))
+  \/ turn = 4 /\ Rejoins(22)
+  \/ turn = 5 /\ HeartbeatAt("A", 22, {0, 1})
+  \/ turn = 6 /\ SyncMixed("c", OfC(23))
+  \/ turn = 7 /\ JoinsAs("B", {})
+  \/ turn = 8 /\ HeartbeatAt("A", 23, {0, 1, 3})
+  \/ turn = 9 /\ HeartbeatAt("B", 24, {})
+  \/ turn = 10 /\ HeartbeatMixed("c", OfC(23))
+  \/ turn = 11 /\ Rejoins(23)
+  \/ turn = 12 /\ SyncMixed("c", OfC(24))
+  \/ turn = 13 /\ HeartbeatAt("A", 23, {0, 1})
+  \/ turn = 14 /\ HeartbeatAt("B", 24, {})
 
 (***************************************************************************)
 (* States that the text prints                                             *)
@@ -108,7 +108,7 @@ ShownPartitions(g, m) ==
 \* @type: ($group, Str) => Set($partition);
 ShownPending(g, m) == IF Converged(g, m) THEN TargetOf(g, m) \ ShownPartitions(g, m) ELSE {}
 
-\* @type: (Int, Int, Set(Int), Set(Int)) => {epoch: Int, partitions: Set($partition), pending: Set($partition)};
+\* @type: (Int, Set(Int), Set(Int)) => {epoch: Int, partitions: Set($partition), pending: Set($partition)};
 One(epoch, partitions, pending) ==
   [epoch |-> epoch, partitions |-> Foo(partitions), pending |-> Foo(pending)]
 
@@ -124,7 +124,7 @@ PrintedTarget(epoch) ==
   ELSE IF epoch = 23 THEN [m \in {"A", "c"} |-> Foo(IF m = "A" THEN {0, 1, 3} ELSE {2, 4, 5})]
   ELSE [m \in {"A", "B", "c"} |-> Foo(IF m = "A" THEN {0, 1} ELSE IF m = "B" THEN {3, 4} ELSE {2, 5})]
 
-\* The group epoch after the step before place n.
+\* The group epoch after the step before turn n.
 \* @type: (Int) => Int;
 PrintedEpoch(n) == IF n = 2 THEN 22 ELSE IF n <= 7 THEN 23 ELSE 24
 
@@ -151,37 +151,37 @@ StudyStart ==
   /\ classic = FirstGroup
   /\ consumer = NoGroup /\ phase = NoPhases /\ words = [m \in MemberIds |-> NoWords]
   /\ topics = ClusterTopics /\ step = NoStep /\ classicStep = Classic!NoClassicStep /\ converted = NoGroup
-  /\ place = 1
+  /\ turn = 1
 
 \* The assignor gives what the text prints.
 StudyNext ==
   /\ Study
-  /\ place' = place + 1
-  /\ \A m \in Members(consumer') : TargetOf(consumer', m) = PrintedTarget(PrintedEpoch(place + 1))[m]
+  /\ turn' = turn + 1
+  /\ \A m \in Members(consumer') : TargetOf(consumer', m) = PrintedTarget(PrintedEpoch(turn + 1))[m]
 
-StudySpec == StudyStart /\ [][StudyNext]_<<vars, place>> /\ WF_<<vars, place>>(StudyNext)
+StudySpec == StudyStart /\ [][StudyNext]_<<vars, turn>> /\ WF_<<vars, turn>>(StudyNext)
 
 \* G7: after each step all is as printed.
 AsPrinted ==
-  place > 1 =>
-    /\ consumer.epoch = PrintedEpoch(place) /\ consumer.assignmentEpoch = PrintedEpoch(place)
-    /\ Shown(consumer) = Printed(place)
-    /\ phase["c"] = PrintedPhase(place)
+  turn > 1 =>
+    /\ consumer.epoch = PrintedEpoch(turn) /\ consumer.assignmentEpoch = PrintedEpoch(turn)
+    /\ Shown(consumer) = Printed(turn)
+    /\ phase["c"] = PrintedPhase(turn)
 
 \* The erratum: B is not left at epoch 0.
 NeverAsPrinted ==
-  place > 1 /\ "B" \in Members(consumer) => consumer.members["B"].epoch # 0
+  turn > 1 /\ "B" \in Members(consumer) => consumer.members["B"].epoch # 0
 
 \* The answers of the requests: to rejoin, generations, partitions.
 AnsweredAsPrinted ==
-  /\ place \in {4, 11} => classicStep.response.error = "REBALANCE_IN_PROGRESS"
-  /\ place = 5 => classicStep.response.generation = 23
-  /\ place = 7 => classicStep.response.assignment = {Foo({2, 4, 5})}
-  /\ place = 9 => step.response.assignment # {} /\ \A one \in step.response.assignment : one.assigned = Foo({0, 1})
-  /\ place = 12 => classicStep.response.generation = 24
-  /\ place = 13 => classicStep.response.assignment = {Foo({2, 5})}
-  /\ place = 15 => \E one \in step.response.assignment : one.assigned = Foo({3, 4})
+  /\ turn \in {4, 11} => classicStep.response.error = "REBALANCE_IN_PROGRESS"
+  /\ turn = 5 => classicStep.response.generation = 23
+  /\ turn = 7 => classicStep.response.assignment = {Foo({2, 4, 5})}
+  /\ turn = 9 => step.response.assignment # {} /\ \A one \in step.response.assignment : one.assigned = Foo({0, 1})
+  /\ turn = 12 => classicStep.response.generation = 24
+  /\ turn = 13 => classicStep.response.assignment = {Foo({2, 5})}
+  /\ turn = 15 => \E one \in step.response.assignment : one.assigned = Foo({3, 4})
 
 \* The study is played to its end.
-PlayedToTheEnd == <>(place = 15 /\ GroupState(consumer) = "Stable")
+PlayedToTheEnd == <>(turn = 15 /\ GroupState(consumer) = "Stable")
 =============================================================================

@@ -16,7 +16,7 @@ TwoPartitions == {[t \in MCTopics |-> 2]}
 VARIABLE
   \* The number of the next step.
   \* @type: Int;
-  place
+  turn
 
 Foo0 == <<"foo", 0>>
 Foo1 == <<"foo", 1>>
@@ -26,31 +26,31 @@ Targeted(first, second) == group'.target[Foo0] = first /\ group'.target[Foo1] = 
 
 \* m1 joins and owns both partitions, m2 joins and gets the second.
 Joins ==
-  \/ place = 1 /\ SendRequest("m1")
-  \/ place = 2 /\ ReceiveResponse("m1")
-  \/ place = 3 /\ SendRequest("m2") /\ Targeted("m1", "m2")
-  \/ place = 4 /\ ReceiveResponse("m2")
-  \/ place = 5 /\ SendRequest("m1")
-  \/ place = 6 /\ ReceiveResponse("m1")
-  \/ place = 7 /\ FinishRevocation("m1")
+  \/ turn = 1 /\ SendRequest("m1")
+  \/ turn = 2 /\ ReceiveResponse("m1")
+  \/ turn = 3 /\ SendRequest("m2") /\ Targeted("m1", "m2")
+  \/ turn = 4 /\ ReceiveResponse("m2")
+  \/ turn = 5 /\ SendRequest("m1")
+  \/ turn = 6 /\ ReceiveResponse("m1")
+  \/ turn = 7 /\ FinishRevocation("m1")
 
 \* The coordinator fails over before m1's acknowledgement; m1 is told to revoke
 \* the first partition.  Another change of the target and another fail-over
 \* follow: m1's report counts as the acknowledgement of the second revocation.
 Failures ==
-  \/ place = 8 /\ SendRequest("m3") /\ Targeted("m2", "m1")
-  \/ place = 9 /\ FailOver
-  \/ place = 10 /\ SendRequest("m1")
-  \/ place = 11 /\ ReceiveResponse("m1")
-  \/ place = 12 /\ LoseRequest("m1")
-  \/ place = 13 /\ SendRequest("m4") /\ Targeted("m1", "m2")
-  \/ place = 14 /\ FailOver
-  \/ place = 15 /\ SendRequest("m1")
-  \/ place = 16 /\ FinishRevocation("m1")
-  \/ place = 17 /\ SendRequest("m2")
-  \/ place = 18 /\ ReceiveResponse("m2")
+  \/ turn = 8 /\ SendRequest("m3") /\ Targeted("m2", "m1")
+  \/ turn = 9 /\ FailOver
+  \/ turn = 10 /\ SendRequest("m1")
+  \/ turn = 11 /\ ReceiveResponse("m1")
+  \/ turn = 12 /\ LoseRequest("m1")
+  \/ turn = 13 /\ SendRequest("m4") /\ Targeted("m1", "m2")
+  \/ turn = 14 /\ FailOver
+  \/ turn = 15 /\ SendRequest("m1")
+  \/ turn = 16 /\ FinishRevocation("m1")
+  \/ turn = 17 /\ SendRequest("m2")
+  \/ turn = 18 /\ ReceiveResponse("m2")
 
-InitReports == Init /\ place = 1 /\ \A m \in MemberIds : clients[m].up
-NextReports == (Joins \/ Failures) /\ place' = place + 1
-SpecReports == InitReports /\ [][NextReports]_<<vars, place>>
+InitReports == Init /\ turn = 1 /\ \A m \in MemberIds : clients[m].up
+NextReports == (Joins \/ Failures) /\ turn' = turn + 1
+SpecReports == InitReports /\ [][NextReports]_<<vars, turn>>
 =============================================================================

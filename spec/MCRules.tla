@@ -17,7 +17,9 @@ OnlyFoo == {{"foo"}}
 OneInstanceId == {"i1"}
 BothAssignors == {"range", "uniform"}
 
+\* @type: ($group, Str) => Bool;
 IsMember(g, m) == g.members[m].epoch # NotInGroup
+\* @type: ($group, Str) => Set($partition);
 AllOf(g, m) == {p \in Partitions : g.target[p] = m}
 
 \* E5: a state each, by what the document says of each.

@@ -146,13 +146,13 @@ InstallAssignment ==
 
 \* M2: the member is told to go on, or to rejoin.
 \* @type: (Str, Int) => Bool;
-Beats(m, generation) ==
+HeartbeatWith(m, generation) ==
   /\ Exists(consumer)
   /\ HeartbeatMixed(m, [Classic!NoClassicRequest EXCEPT !.member = m, !.generation = generation])
   /\ clientStep' = NoClientStep
   /\ UNCHANGED computation
 
-OfferingHeartbeat == \E m \in MemberIds, generation \in RequestGenerations : Beats(m, generation)
+OfferingHeartbeat == \E m \in MemberIds, generation \in RequestGenerations : HeartbeatWith(m, generation)
 
 \* A request that neither causes the computation of a target nor changes the
 \* offered assignors.

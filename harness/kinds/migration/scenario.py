@@ -63,7 +63,7 @@ def _install(field: Field) -> str:
 def _heartbeat(field: Field) -> str:
     """The heartbeat of a member of the classic protocol."""
     given = field.fields(("member", "generation"), ())
-    return f"Beats({tla_text(given['member'].name_text())}, {given['generation'].number()})"
+    return f"HeartbeatWith({tla_text(given['member'].name_text())}, {given['generation'].number()})"
 
 
 def _rejoin(field: Field) -> str:

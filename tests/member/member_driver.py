@@ -136,6 +136,18 @@ class Driver:
         self.member.subscribe(topics or ("foo",), now_ms=self.now_ms)
         return self
 
+    def fetching(self) -> Request:
+        """Become a member whose first OffsetFetch, for foo-0, is in flight; that request."""
+        self.subscribe()
+        self.heartbeat()
+        self.ok(1, "foo-0")
+        self.poll()
+        self.heartbeat()
+        self.kept(1)
+        request = self.wait()
+        assert request.purpose is FETCH
+        return request
+
     def run_callbacks(self) -> None:
         """All that there are now."""
         while (callback := self.member.next_callback(self.now_ms)) is not None:

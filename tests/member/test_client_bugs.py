@@ -182,14 +182,8 @@ def test_partition_of_an_unheard_of_topic_is_kept() -> None:
 def test_offsets_are_fetched_until_they_are_known(code: int, whole_group: bool) -> None:
     """https://github.com/twmb/franz-go/commit/8038d16d: one failure, then healthy heartbeats: the partition
     was never consumed."""
-    driver = Driver().subscribe()
-    driver.heartbeat()
-    driver.ok(1, "foo-0")
-    driver.poll()
-    driver.heartbeat()
-    driver.kept(1)
-    request = driver.wait()
-    assert request.purpose is FETCH
+    driver = Driver()
+    request = driver.fetching()
     driver.offsets(request, error=0 if whole_group else code, group_error=code if whole_group else 0)
     if whole_group:
         driver.member.offsets.positions.clear()

@@ -9,21 +9,10 @@ from member_driver import FETCH, HEARTBEAT, UNKNOWN, Driver, foo, names
 from coordinator.members.consumer import Purpose, State
 
 
-def fetching() -> Driver:
-    """A member whose first OffsetFetch, for foo-0, is in flight."""
-    driver = Driver().subscribe()
-    driver.heartbeat()
-    driver.ok(1, "foo-0")
-    driver.poll()
-    driver.heartbeat()
-    driver.kept(1)
-    assert driver.wait().purpose is FETCH
-    return driver
-
-
 def test_a_partition_without_a_result_is_fetched_again_after_a_pause() -> None:
     """O3: an OffsetFetch answer without an error, and without the partition."""
-    driver = fetching()
+    driver = Driver()
+    driver.fetching()
     for pause_ms in (100, 200):
         driver.reply({"groups": [{"groupId": "g", "errorCode": 0, "topics": []}]})
         began_ms = driver.now_ms
@@ -111,7 +100,8 @@ def test_one_callback_at_a_time() -> None:
 
 def test_offsets_that_arrive_later_do_not_replace_a_position() -> None:
     """O3: the application sought while its OffsetFetch was in flight."""
-    driver = fetching()
+    driver = Driver()
+    driver.fetching()
     driver.member.set_position(foo(0), 77)
     assert driver.sent is not None
     driver.offsets(driver.sent)

@@ -30,7 +30,4 @@ FullIsToldTo ==
        IN step'.response.error = "GROUP_MAX_SIZE_REACHED" <=>
             /\ full /\ step'.member \notin Members(group)
             /\ Dialect.FullGroupRefuses = "strangers" \/ ~known]_vars
-
-\* H5, UnknownGroupError: a group that has members is there.
-NotFoundIsGone == [][step'.response.error = "GROUP_ID_NOT_FOUND" => Members(group) = {}]_vars
 =============================================================================

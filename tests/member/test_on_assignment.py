@@ -24,9 +24,12 @@ class Noting:
     def __init__(self) -> None:
         self.told: list[tuple[int, str, list[str]]] = []
         self.raises = False
+        self.user_data: Metadata | None = Metadata()
 
     def metadata(self) -> Metadata:
-        return Metadata()
+        if self.user_data is None:
+            raise RuntimeError("metadata raised")
+        return self.user_data
 
     def assign(self, *_: object) -> Assignment:
         return Assignment()
@@ -130,3 +133,17 @@ def test_an_assignor_that_raises_stops_nothing() -> None:
     assert response.callbacks == [("assigned", ["foo-0"])]
     assert str(response.member.take_error()) == "on_assignment raised"
     assert owned(response.heartbeat()) == ["foo-0"]
+
+
+def test_an_assignor_without_metadata_stops_no_heartbeat() -> None:
+    """A7: the last user data stay, and the application gets the exception."""
+    response = Told()
+    response.assignor.user_data = Metadata(content="a")
+    response.step(1, "foo-0")
+    response.assignor.user_data = None
+    response.heartbeat()
+    response.error(FENCED)
+    response.poll()
+    (offer,) = response.heartbeat()["clientAssignors"]
+    assert offer["metadataBytes"] == "a"
+    assert str(response.member.take_error()) == "metadata raised"

@@ -10,11 +10,14 @@ from coordinator.members.consumer import Purpose, State
 
 
 def test_a_partition_without_a_result_is_fetched_again_after_a_pause() -> None:
-    """O3: an OffsetFetch answer without an error, and without the partition."""
+    """O3: an OffsetFetch answer without an error, and without the partition, or without the group."""
     driver = Driver()
     driver.fetching()
-    for pause_ms in (100, 200):
-        driver.reply({"groups": [{"groupId": "g", "errorCode": 0, "topics": []}]})
+    for pause_ms, groups in (
+        (100, [{"groupId": "g", "errorCode": 0, "topics": []}]),
+        (200, []),
+    ):
+        driver.reply({"groups": groups})
         began_ms = driver.now_ms
         assert driver.wait().purpose is FETCH and driver.now_ms == began_ms + pause_ms
     assert driver.sent is not None
@@ -119,3 +122,13 @@ def test_a_commit_without_an_answer_ends() -> None:
     driver.poll()
     assert driver.callbacks == [("on_commit_complete", ["foo-0"])] and driver.errors == [7]
     assert driver.wait().purpose is HEARTBEAT
+
+
+def test_a_coordinator_that_is_not_named_is_looked_for_again() -> None:
+    """K1: the answer to FindCoordinator names none."""
+    driver = Driver().stable("foo-0")
+    driver.heartbeat()
+    driver.lose(disconnected=True)
+    for _ in range(2):
+        assert driver.wait().purpose is Purpose.FIND_COORDINATOR
+        driver.reply({"coordinators": []})

@@ -108,6 +108,8 @@ class ClassicMember:
         self._due_ms = 0
         """The time of the next heartbeat."""
         self._not_before_ms = 0
+        self._sync_refused = False
+        """Was the last SyncGroup refused?"""
 
     @property
     def owned(self) -> Partitions:
@@ -328,6 +330,12 @@ class ClassicMember:
             self._callbacks.fail(MemberError(error, f"The coordinator refused a commit with error {error}."))
         if error and request.api == "JoinGroup" and (error != MEMBER_ID_REQUIRED or request.body["memberId"]):
             self._back_off(now_ms)  # a refused member joins again, and may be refused again
+        if request.api == "SyncGroup":
+            if error and self._sync_refused:
+                self._back_off(
+                    now_ms
+                )  # one refusal is a rebalance that goes on; a second may be followed by more
+            self._sync_refused = error != 0
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
@@ -408,12 +416,9 @@ class ClassicMember:
                 self.metrics.failed(now_ms)
             self.phase, self._leads = Phase.JOIN, []
             self._offsets.clear()
-            self._prepare_when_idle()
+            if self._callbacks.idle:
+                self._prepare()
             self.metrics.began(now_ms)
-
-    def _prepare_when_idle(self) -> None:
-        if self._callbacks.idle:
-            self._prepare()
 
     def _lost(self, error: int, now_ms: int) -> None:
         """KIP-429 1d: the member was removed, or missed a generation; it joins again without partitions."""

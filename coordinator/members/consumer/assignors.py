@@ -89,9 +89,8 @@ class PartitionAssignor(Protocol):
         when the member moves to it, before the listener gets the partitions to use."""
 
 
-def offered(assignor: PartitionAssignor) -> Json:
+def offered(assignor: PartitionAssignor, metadata: Metadata) -> Json:
     """An entry of ClientAssignors."""
-    metadata = assignor.metadata()
     return {
         "name": assignor.name,
         "minimumVersion": assignor.minimum_version,
@@ -113,23 +112,29 @@ class Computer:
 
     def __init__(self, assignors: tuple[PartitionAssignor, ...]) -> None:
         self._assignors = {assignor.name: assignor for assignor in assignors}
+        self._metadata = {name: Metadata() for name in self._assignors}
+        """The last user data of each assignor."""
         self._sent: list[Json] = []
         self.due = ""
         """The API of the request to send, "" for none."""
         self._install: Json = {}
         self._last: tuple[int, Metadata, Partitions] = _NO_ASSIGNMENT
 
-    def offers(self) -> list[Json]:
-        """All assignors, in their order."""
-        return [offered(assignor) for assignor in self._assignors.values()]
-
-    def offers_to_send(self, everything: bool) -> Json:
-        """ClientAssignors of a heartbeat, or no such field where the offers are as they were sent (H7)."""
-        offers = self.offers()
+    def offers_to_send(self, everything: bool) -> tuple[Json, Exception | None]:
+        """ClientAssignors of a heartbeat, or no such field where the offers are as they were sent (H7). The
+        heartbeat must not wait for an assignor that raises (A7): its last user data stay, and the exception
+        of the last such assignor is returned."""
+        failure = None
+        for name, assignor in self._assignors.items():
+            try:
+                self._metadata[name] = assignor.metadata()
+            except Exception as error:  # the application's assignor may raise anything
+                failure = error
+        offers = [offered(assignor, self._metadata[name]) for name, assignor in self._assignors.items()]
         if not offers or (offers == self._sent and not everything):
-            return {}
+            return {}, failure
         self._sent = offers
-        return {"clientAssignors": offers}
+        return {"clientAssignors": offers}, failure
 
     def begin(self) -> None:
         """Begin on ShouldComputeAssignment, unless a computation is under way."""

@@ -235,7 +235,9 @@ class Member(Lifecycle):
         """H7: full on join, after an error or a lost answer, and when something has changed."""
         subscription = self._subscription
         joins = self.epoch == heartbeat.JOIN_EPOCH
-        offers = self._computer.offers_to_send(self._report or joins)
+        offers, failure = self._computer.offers_to_send(self._report or joins)
+        if failure is not None:
+            self._fail(failure)
         if subscription is None or not (self._report or joins):
             return {**heartbeat.keep_alive(self.settings, self.member_id, self.epoch), **offers}
         regex = subscription.regex
@@ -262,7 +264,7 @@ class Member(Lifecycle):
             case Purpose.LEAVE:
                 self._leave_answered(body["errorCode"], now_ms)
             case Purpose.FIND_COORDINATOR:
-                self._coordinator_known = not any(one["errorCode"] for one in body["coordinators"])
+                self._coordinator_known = {one["errorCode"] for one in body["coordinators"]} == {codes.NONE}
                 self._ended(self._coordinator_known, now_ms)
             case Purpose.FETCH_OFFSETS:
                 errors = self.offsets.fetch_answered(body, self.owned)

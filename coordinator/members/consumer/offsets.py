@@ -85,9 +85,9 @@ class Offsets:
 
     def fetch_answered(self, body: Mapping[str, Any], assignment: Partitions) -> frozenset[int]:
         """Start at the committed offsets, unless the application has set a position meanwhile; the errors."""
-        group = body["groups"][0]
-        errors = {group["errorCode"]}
-        for key, partition in _partitions(group.get("topics") or ()):
+        groups = body["groups"]
+        errors = {group["errorCode"] for group in groups}
+        for key, partition in _partitions(topic for group in groups for topic in group.get("topics") or ()):
             errors.add(partition["errorCode"])
             if partition["errorCode"] == NONE and key in assignment and key not in self.positions:
                 offset = partition["committedOffset"]

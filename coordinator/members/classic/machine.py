@@ -331,11 +331,9 @@ class ClassicMember:
         if error and request.api == "JoinGroup" and (error != MEMBER_ID_REQUIRED or request.body["memberId"]):
             self._back_off(now_ms)  # a refused member joins again, and may be refused again
         if request.api == "SyncGroup":
-            if error and self._sync_refused:
-                self._back_off(
-                    now_ms
-                )  # one refusal is a rebalance that goes on; a second may be followed by more
-            self._sync_refused = error != 0
+            again, self._sync_refused = self._sync_refused, error != 0
+            if error and again:
+                self._back_off(now_ms)  # one refusal is a rebalance that goes on; two may go on for ever
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:
@@ -375,10 +373,9 @@ class ClassicMember:
 
     def _accepted(self, request: Request, body: Mapping[str, Any], now_ms: int) -> None:
         if request.api == "JoinGroup" and body["protocolName"] not in self._assignors:
-            message = refused(
-                request.api, INCONSISTENT_GROUP_PROTOCOL, self.settings.group_id, self._assignors
-            )
-            self._end(MemberError(INCONSISTENT_GROUP_PROTOCOL, message), now_ms)
+            error = INCONSISTENT_GROUP_PROTOCOL
+            message = refused(request.api, error, self.settings.group_id, self._assignors)
+            self._end(MemberError(error, message), now_ms)
         elif request.api == "JoinGroup":
             self.member_id, self.generation = body["memberId"], body["generationId"]
             self._chosen = body["protocolName"]

@@ -18,7 +18,6 @@ from harness.files import output_folder
 from harness.kept import FOLDER, Kept, tried
 from harness.simulate.left_out import left_out
 from harness.simulate.pair import Pair
-from harness.simulate.repeat import repeat
 from harness.simulate.report import (
     ComparisonOptions,
     explain,
@@ -27,7 +26,7 @@ from harness.simulate.report import (
     summary,
     to_json,
 )
-from harness.simulate.run import Simulated, simulate, simulate_again
+from harness.simulate.run import RunFailed, Simulated, simulate, simulate_again
 from harness.simulate.schedule import read_schedule, schedule_of, write_schedule
 from harness.targets import open_target
 from harness.targets.base import Target
@@ -74,7 +73,8 @@ def command(
     drawn from the seed and from the state that the first implementation shows. Response, group, armed timers
     and written records are compared. The first difference ends a run; its schedule is shrunk to the shortest
     one after which they differ in the same way. Schedules are written to files, which --replay takes. Those
-    of the last runs on the same targets are tried first, and end a run on which they still fail.
+    of the last runs on the same targets are tried first, and end a run on which they still fail. The
+    operations of a run in which an implementation fails are written to a file, too.
 
     \b
     conform compare --target python --against "stdio:python -m coordinator --stdio"
@@ -85,7 +85,7 @@ def command(
     check_json_place(json_file)
     options = ComparisonOptions(target, against, dialect, against_dialect or dialect, seed, steps, length)
     if schedule is not None:
-        return _replay(options, schedule, record)
+        return _replay(options, schedule, record, json_file, waivers)
     both = ", ".join(dict.fromkeys((options.dialect, options.against_dialect)))
     kept = Kept(None if no_kept else kept_folder, "compare", f"{target} against {against}", both)
     _compare(options, out, json_file, waivers, max_differences, record, kept)
@@ -112,12 +112,16 @@ def _compare(
             progress(f"{so_far.steps:,} steps, {len(so_far.divergences)} differences")
 
         before = [schedule_of(one, kept.path or out) for one in kept.read()]
+        failure: RunFailed | None = None
         result = simulate_again(pair, before, accepted.covers)
         again = len(result.divergences)
         if not again:
-            result = simulate(
-                pair, options.seed, options.steps, options.length, max_differences, accepted.covers, show
-            )
+            try:
+                result = simulate(
+                    pair, options.seed, options.steps, options.length, max_differences, accepted.covers, show
+                )
+            except RunFailed as error:
+                failure, result = error, error.result
         omitted = left_out(pair.dialects, pair.can)
     not_kept = kept.write(asdict(one.schedule) for one in result.divergences)
     if before:
@@ -129,9 +133,14 @@ def _compare(
         write_schedule(one.schedule, path)
         for line in explain_divergence(options, one, path):
             print(line)
-    write_json(json_file, to_json(options, result, pair.hidden, omitted, accepted, files))
+    write_json(json_file, to_json(options, result, pair.hidden, omitted, accepted, files, failure))
     if not_kept:
         print(not_kept)
+    if failure is not None:
+        path = out / f"failed-{options.seed}.json"
+        write_schedule(failure.schedule, path)
+        print(f"the operations of the run that failed: {path}\n  again: {options.replay(path)}")
+        raise failure
     problems = list(accepted.problems())
     if result.divergences:
         problems.insert(
@@ -141,20 +150,28 @@ def _compare(
         raise ConformError(" ".join(problems), NOT_CONFORMANT)
 
 
-def _replay(options: ComparisonOptions, path: Path, record: Path | None) -> None:
-    schedule = read_schedule(path)
+def _replay(
+    options: ComparisonOptions, path: Path, record: Path | None, json_file: Path | None, waivers: Path | None
+) -> None:
+    schedule, accepted = read_schedule(path), read_waivers(waivers, date.today())
     with _opened(options, record) as pair:
-        seen = repeat(pair, schedule)
-    if seen is None:
-        print(f"{len(schedule.operations)} operations, no difference")
-        return
-    for line in explain(options, schedule, seen.number, seen.done.differences):
+        result = simulate_again(pair, [schedule], accepted.covers)
+        omitted = left_out(pair.dialects, pair.can)
+    files = [path] * len(result.divergences)
+    write_json(json_file, to_json(options, result, pair.hidden, omitted, accepted, files))
+    for one in result.divergences:
+        for line in explain(options, one.schedule, one.operations, one.done.differences):
+            print(line)
+        raise ConformError(
+            f"{options.target} and {options.against} differ after operation {one.operations} of {path}: "
+            f"{one.signature}.",
+            NOT_CONFORMANT,
+        )
+    for line in accepted.lines():
         print(line)
-    raise ConformError(
-        f"{options.target} and {options.against} differ after operation {seen.number} of {path}: "
-        f"{seen.done.signatures()[0]}.",
-        NOT_CONFORMANT,
-    )
+    waived = "only waived differences" if result.seen else "no difference"
+    early = ": the next one computed a target assignment that was not scripted" if result.unscripted else ""
+    print(f"{result.steps} of {len(schedule.operations)} operations, {waived}{early}")
 
 
 @contextmanager

@@ -86,6 +86,8 @@ def command(
     Exit codes: 0 all holds; 11 a violation; 2 a wrong command line; 3 the coordinator or Spark failed.
     """
     check_json_place(json_file)
+    if schedule is not None and json_file is not None:
+        raise ConformError("--replay plays one schedule and prints the result: leave out --json.", USAGE)
     if schedule is not None:
         return replay_groups(schedule, record)
     if record is not None and seeds > 1:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from harness.dialect_name import base_of
 from harness.errors import USAGE, ConformError
 from harness.replay import wire
-from harness.replay.compare import Difference, differences, normal_response
+from harness.replay.compare import Difference, agree, differences, normal_response
 from harness.replay.features import offered
 from harness.replay.judge import refused
 from harness.replay.signature import place
@@ -110,9 +110,7 @@ class Pair:
         left, right = (_in_order(self._view.of(answer)) for answer in (first, second))
         left = left._replace(body=normal_response(left.body, left.body))
         right = right._replace(body=normal_response(left.body, right.body))
-        if left == right:
-            return []
-        return differences(left, right)
+        return [] if agree(left, right) else differences(left, right)
 
     def _unscripted(self, answers: list[Answer]) -> bool:
         """Tell if one of them needed a target assignment that was not scripted, or needed two."""

@@ -10,33 +10,27 @@ from harness.simulate import offsets
 from harness.simulate.pair import Done, Pair
 from harness.simulate.schedule import Schedule
 from harness.simulate.shrink import shrink
-from harness.targets.base import Json
+from harness.targets.base import Answer, Json
 
 
-class Differs(NamedTuple):
-    """The targets differ after operation `number` (from 1) of a schedule, with the results in `done`;
-    `before` is the first target's group before it."""
+class Repeated(NamedTuple):
+    """The end of a schedule: operation `number` (from 1; 0 of none), the results of that operation in `done`,
+    and the first target's group before it."""
 
     number: int
     done: Done
     before: Json
 
 
-def repeat(pair: Pair, schedule: Schedule) -> Differs | None:
-    """Do a schedule again, until the targets differ: the difference, or None if they never do.
-
-    It also ends where a target is computed that is not scripted.
-    """
+def repeat(pair: Pair, schedule: Schedule) -> Repeated:
+    """Do a schedule again, until the targets differ, or a target is computed that is not scripted."""
     pair.start(schedule.settings)
-    before: Json = {}
+    end = Repeated(0, Done(Answer(), [], "", False), {})
     for number, operation in enumerate(schedule.operations, start=1):
-        done = pair.do(operation)
-        if done.unscripted:
-            return None
-        if done.differences:
-            return Differs(number, done, before)
-        before = done.answer.group or before
-    return None
+        end = Repeated(number, pair.do(operation), end.done.answer.group or end.before)
+        if end.done.unscripted or end.done.differences:
+            break
+    return end
 
 
 def shrunk(pair: Pair, schedule: Schedule, signature: str) -> Schedule:
@@ -44,17 +38,12 @@ def shrunk(pair: Pair, schedule: Schedule, signature: str) -> Schedule:
     they do so there, too."""
 
     def fails(operations: Sequence[Json], settings: Json = schedule.settings) -> bool:
-        return signature in _signatures(pair, Schedule(settings, tuple(legal(operations))))
+        return signature in repeat(pair, Schedule(settings, tuple(legal(operations)))).done.signatures()
 
     plain = {**schedule.settings, **wire.DEFAULTS}
     settings = plain if fails(schedule.operations, plain) else schedule.settings
     kept_operations = shrink(schedule.operations, lambda kept: fails(kept, settings), without, simpler)
     return Schedule(settings, tuple(legal(kept_operations)))
-
-
-def _signatures(pair: Pair, schedule: Schedule) -> list[str]:
-    seen = repeat(pair, schedule)
-    return [] if seen is None else seen.done.signatures()
 
 
 def legal(operations: Sequence[Json]) -> list[Json]:

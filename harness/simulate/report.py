@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.replay.compare import Difference
 from harness.replay.report import shown, shown_at
-from harness.simulate.run import Divergence, Simulated
+from harness.simulate.run import Divergence, RunFailed, Simulated
 from harness.simulate.schedule import Schedule, action
 from harness.targets.base import Json
 from harness.waivers import Waivers
@@ -83,9 +83,10 @@ def to_json(
     left_out: Sequence[str],
     waivers: Waivers,
     files: Sequence[Path],
+    failed: RunFailed | None = None,
 ) -> Json:
-    """The result for `--json`: `asked` are the options, `found` has each kind of difference with its
-    schedule."""
+    """The result for `--json`; `found` has each kind of difference with its schedule, `failed` the message of
+    an implementation that failed, or null."""
     return {
         **asdict(options),
         "command": options.command(),
@@ -94,6 +95,7 @@ def to_json(
         "unscripted": result.unscripted,
         "ways": dict(sorted(result.ways.items())),
         "states": dict(sorted(result.states.items())),
+        "failed": failed and failed.message,
         "unobserved": list(hidden),
         "left_out": list(left_out),
         "differences": len(result.divergences),

@@ -46,6 +46,16 @@ class Simulated:
     divergences: list[Divergence] = field(default_factory=list)
 
 
+class RunFailed(ConformError):
+    """A target failed, or gave other answers to the same operations: `schedule` has the operations of the run
+    until then, and `result` has the differences that were found before."""
+
+    def __init__(self, error: ConformError, schedule: Schedule, result: Simulated) -> None:
+        where = f"Run {result.runs}, operation {len(schedule.operations)}"
+        super().__init__(f"{where}: {error.message}", error.exit_code)
+        self.schedule, self.result = schedule, result
+
+
 def simulate(
     pair: Pair,
     seed: int,
@@ -56,13 +66,17 @@ def simulate(
     progress: Callable[[Simulated], None] = lambda _: None,
 ) -> Simulated:
     """Compare two targets in a number of steps, in runs of `length` that each start without groups; end early
-    with `most` kinds of differences. The first difference of a run ends it. ConformError (exit 3) if a target
+    with `most` kinds of differences. The first difference of a run ends it. RunFailed (exit 3) if a target
     fails."""
     rng = random.Random(seed)
     result = Simulated()
     while result.steps < steps and len(result.divergences) < most:
         generator = Generator(random.Random(rng.getrandbits(64)), pair.can, pair.dialects)
-        _run(pair, generator, min(length, steps - result.steps), result, waives, progress)
+        done: list[Json] = []
+        try:
+            _run(pair, generator, min(length, steps - result.steps), done, result, waives, progress)
+        except ConformError as error:
+            raise RunFailed(error, Schedule(generator.settings, tuple(done)), result) from None
     return result
 
 
@@ -72,15 +86,18 @@ def simulate_again(
     """Do schedules of earlier runs again: each kind of difference that still appears, and is not waived."""
     result = Simulated()
     for schedule in schedules:
-        if (differs := repeat(pair, schedule)) is None:
+        result.runs += 1
+        end = repeat(pair, schedule)
+        result.steps += end.number - end.done.unscripted
+        if end.done.unscripted:
+            result.unscripted += 1
+        if not end.done.differences:
             continue
-        signature = differs.done.signatures()[0]
+        signature = end.done.signatures()[0]
         result.seen[signature] += 1
         if not waives(signature) and result.seen[signature] == 1:
-            short = Schedule(schedule.settings, schedule.operations[: differs.number])
-            result.divergences.append(
-                Divergence(signature, short, differs.done, differs.before, 0, differs.number)
-            )
+            short = Schedule(schedule.settings, schedule.operations[: end.number])
+            result.divergences.append(Divergence(signature, short, end.done, end.before, 0, end.number))
     return result
 
 
@@ -88,20 +105,17 @@ def _run(
     pair: Pair,
     generator: Generator,
     length: int,
+    done: list[Json],
     result: Simulated,
     waives: Callable[[str], bool],
     progress: Callable[[Simulated], None],
 ) -> None:
-    pair.start(generator.settings)
+    """Do one run; `done` takes its operations."""
     result.runs += 1
-    done: list[Json] = []
+    pair.start(generator.settings)
     for operation in _operations(generator, length):
         done.append(operation)
-        try:
-            seen = pair.do(operation)
-        except ConformError as error:
-            where = f"Run {result.runs}, operation {len(done)}"
-            raise ConformError(f"{where}: {error.message}", error.exit_code) from None
+        seen = pair.do(operation)
         if seen.unscripted:
             result.unscripted += 1
             return
@@ -131,9 +145,8 @@ def _operations(generator: Generator, steps: int) -> Iterator[Json]:
 def _shortest(pair: Pair, schedule: Schedule, signature: str, run: int) -> Divergence:
     short = shrunk(pair, schedule, signature)
     again = repeat(pair, short)
-    if again is None:
+    if not again.done.differences:
         raise ConformError(
-            f"The difference {signature} of run {run} is not there again: a target is not deterministic.",
-            ENGINE_FAILED,
+            f"The difference {signature} is not there again: a target is not deterministic.", ENGINE_FAILED
         )
     return Divergence(signature, short, again.done, again.before, run, len(schedule.operations))

@@ -69,7 +69,7 @@ def test_a_seeded_bug_is_caught_and_its_schedule_shrunk(
         (finding,) = result.divergences
         again = repeat(pair, finding.schedule)
     assert [action(operation) for operation in finding.schedule.operations] == minimum
-    assert again is not None and again.number == len(minimum)
+    assert again.number == len(minimum)
     assert again.done.differences == finding.done.differences
     assert finding.operations >= len(minimum)
 
@@ -131,7 +131,7 @@ def done(change: Callable[[Answer], Answer], *operations: Json) -> list[str]:
     """The signatures of the first difference with a target whose answers are changed."""
     pair = Pair(PythonTarget("kafka-4.2"), Wrong(change))
     seen = repeat(pair, Schedule(SETTINGS, operations))
-    return [] if seen is None else seen.done.signatures()
+    return seen.done.signatures()
 
 
 def test_the_compared_parts() -> None:
@@ -174,7 +174,8 @@ def test_timers_that_run_out_together_do_so_in_any_order() -> None:
     pair = Pair(PythonTarget("kafka-4.2"), Backwards("kafka-4.2"))
     other = heartbeat("m2", 0, rebalanceTimeoutMs=5000, subscribedTopicNames=[], topicPartitions=[])
     joins = [{**join, "script": {}} for join in (*JOINS, other)]
-    assert repeat(pair, Schedule(SETTINGS, (*joins, {"op": "advance", "ms": 45_000}))) is None
+    end = repeat(pair, Schedule(SETTINGS, (*joins, {"op": "advance", "ms": 45_000})))
+    assert (end.number, end.done.differences, len(end.done.answer.fired)) == (4, [], 2)
 
 
 def test_a_target_that_lacks_what_is_needed_is_refused() -> None:
@@ -193,3 +194,14 @@ def test_progress_is_printed_for_every_step() -> None:
 
     simulate(Pair(PythonTarget("kafka-4.2"), PythonTarget("kafka-4.2")), 1, 50, 20, progress=progress)
     assert answer == list(range(1, 51))
+
+
+def test_true_is_not_1() -> None:
+    """To Python they are equal, and not to a client."""
+
+    def typed(answer: Answer) -> Answer:
+        return answer._replace(group={**(answer.group or {}), "groupEpoch": True})
+
+    joins = JOINS[0], {**JOINS[1], "script": {"m1": [part("foo", 0)]}}
+    pair = Pair(Wrong(unchanged), Wrong(typed))
+    assert repeat(pair, Schedule(SETTINGS, joins)).done.signatures() == ["Join/NONE: group.groupEpoch"]

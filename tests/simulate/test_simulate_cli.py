@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from datetime import date, timedelta
@@ -74,15 +75,19 @@ def test_a_difference_is_explained_and_can_be_seen_again(
     with pytest.raises(ConformError, match=f"differ: {SIGNATURE.split('[')[0]}"):
         command("python", BUG, "kafka-4.2", seed=1, out=tmp_path)
     kept = capsys.readouterr().out
-    assert kept.startswith("1 kept schedule tried first: 1 still fails, nothing else was tried\n0 runs, 0 ")
+    assert kept.startswith("1 kept schedule tried first: 1 still fails, nothing else was tried\n1 runs, 3 ")
     assert "  kept from an earlier run; shrunk to 3 operations: " in kept
 
+    again = tmp_path / "again.json"
     with pytest.raises(ConformError, match="differ after operation 3 of ") as caught:
-        command("python", BUG, "kafka-4.2", schedule=path)
+        command("python", BUG, "kafka-4.2", schedule=path, json_file=again)
     assert caught.value.exit_code == 11
     assert capsys.readouterr().out.splitlines()[3:] == shown[5:-1]
-    command("python", f"{OTHER} --dialect kafka-4.2", "kafka-4.2", schedule=path)
-    assert capsys.readouterr().out == "3 operations, no difference\n"
+    (repeated,) = json.loads(again.read_text())["found"]
+    assert repeated["differences"] == result["differences"] and repeated["file"] == str(path)
+    command("python", f"{OTHER} --dialect kafka-4.2", "kafka-4.2", schedule=path, json_file=again)
+    assert capsys.readouterr().out == "3 of 3 operations, no difference\n"
+    assert json.loads(again.read_text())["steps"] == 3
 
 
 def test_a_waived_difference_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +112,7 @@ def test_an_impossible_run_is_an_error_before_anything_starts(tmp_path: Path) ->
         command("python", OTHER, "kafka-4.2", out=tmp_path)
 
 
-def test_a_target_that_fails_is_no_difference(tmp_path: Path) -> None:
+def test_a_target_that_fails_is_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dies = f"stdio:{sys.executable} -c " + shlex.quote(
         "import sys\n"
         "from coordinator import Coordinator\n"
@@ -116,5 +121,13 @@ def test_a_target_that_fails_is_no_difference(tmp_path: Path) -> None:
         "for answer in serve(Coordinator(), lines): print(answer, flush=True)"
     )
     with pytest.raises(ConformError, match=r"(?s)Run 1, operation .* closed its output") as caught:
-        command("python", dies, out=tmp_path)
+        command("python", dies, out=tmp_path, json_file=tmp_path / "result.json")
     assert caught.value.exit_code == 3
+    assert json.loads((tmp_path / "result.json").read_text())["failed"] == caught.value.message
+    path = tmp_path / "failed-848.json"
+    assert f"--replay {path}\n" in capsys.readouterr().out
+    with pytest.raises(ConformError, match="closed its output") as caught:
+        command("python", dies, schedule=path)
+    assert caught.value.exit_code == 3
+    command("python", OTHER, schedule=path)
+    assert re.fullmatch(r"(\d+) of \1 operations, no difference\n", capsys.readouterr().out)

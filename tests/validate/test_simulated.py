@@ -132,6 +132,8 @@ def test_a_schedule_and_two_targets_are_recorded(tmp_path: Path) -> None:
     events = [{"at": 0, **start}, {"at": 1, "do": "send", "who": "A"}, {"at": 2, "do": "deliver", "who": "A"}]
     (tmp_path / "schedule.json").write_text(json.dumps({"events": events}))
     simulate(schedule=tmp_path / "schedule.json", record=tmp_path / "whole")
+    with pytest.raises(ConformError, match="leave out --json"):
+        simulate(schedule=tmp_path / "schedule.json", json_file=tmp_path / "result.json")
     compare("python", "python", steps=20, out=tmp_path, record=tmp_path / "first")
     for log in ("whole", "first"):
         operations = [json.loads(line) for line in (tmp_path / log).read_text().splitlines()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,7 @@ from coordinator.serve.addresses import FOLLOWED as LET_THROUGH
 from coordinator.serve.frames import HEADER, NUMBERS, Head, Malformed, answer_frame, head_of, read_answer
 from coordinator.serve.group_apis import GROUP_APIS
 from harness.proxy.faults import BEHIND, Fault, Faults
-from harness.proxy.link import ANSWER_S, LARGEST, Link
+from harness.proxy.link import LARGEST, Link
 from harness.proxy.messages import RECORDED, error_frame, read_group_request
 from harness.proxy.record import Record, seen_after
 from harness.targets.base import Json
@@ -47,7 +47,7 @@ class Late:
     """A request that reaches the broker after `after` further requests of its client."""
 
     after: int
-    deliver: Callable[[], Awaitable[None]]
+    deliver: Callable[[], Coroutine[None, None, None]]
 
 
 @dataclass(slots=True)
@@ -70,6 +70,8 @@ class Shared:
     lock: asyncio.Lock
     idle_s: float
     frame_s: float
+    arriving: set[asyncio.Task[None]] = field(default_factory=set)
+    """Late requests on their way to the broker."""
 
 
 class Conversation:
@@ -87,7 +89,6 @@ class Conversation:
         self._shared, self._client, self._link, self._listener = shared, client, link, listener
         self._reader, self._writer = streams
         self._host = f"/{(self._writer.get_extra_info('peername') or ('?',))[0]}"
-        self._silent = False
         self._by: Json = {"listener": client.number, "connection": shared.record.connection()}
 
     async def run(self) -> None:
@@ -113,10 +114,7 @@ class Conversation:
         """The frame of a request that is read; b"" for one that was passed on."""
         key = head_of(start[4:]).key
         if key not in RECORDED and key not in REWRITTEN and key not in CHANGES_TOPICS:
-            if self._silent:
-                await drop(self._reader, left)
-            else:
-                await self._link.pass_on(start, self._reader, left)
+            await self._link.pass_on(start, self._reader, left)
             return b""
         if left > LARGEST_REQUEST:
             raise Malformed(f"a request of API {key} has {left} bytes; at most {LARGEST_REQUEST} are read")
@@ -125,7 +123,7 @@ class Conversation:
     async def _handle(self, head: Head, frame: bytes) -> None:
         if head.key in RECORDED:
             await self._of_group(head, frame)
-        elif not self._silent:
+        elif not self._link.silent:
             await self._answer(await self._of_cluster(head, frame))
 
     async def _of_cluster(self, head: Head, frame: bytes) -> bytes:
@@ -157,15 +155,16 @@ class Conversation:
         by = self._by
         match fault:
             case Fault("request lost") | Fault("behind a lost one"):
-                self._silent = True
+                self._link.silent = True
                 return
             case Fault("cut before"):
                 raise Cut
             case Fault("error"):
+                await self._offered()  # the answers to all earlier requests have passed then
                 await self._answer(error_frame(head, body, fault.code))
                 return
             case Fault("late"):
-                self._link.kept = True
+                self._link.kept = self._link.silent = True
                 self._client.late.append(
                     Late(fault.after, lambda: self._arrive(head, frame, client_id, body))
                 )
@@ -178,7 +177,7 @@ class Conversation:
         if fault is not None and fault.fault == "cut after":
             raise Cut
         if fault is not None and fault.fault == "answer lost":
-            self._silent = True
+            self._link.silent = True
             return
         await self._answer(answer)
         await self._let_late_ones_arrive()
@@ -187,7 +186,7 @@ class Conversation:
         client, api = self._client, RECORDED[head.key]
         client.counts[api] += 1
         nth = client.counts[api]
-        fault = Fault(BEHIND) if self._silent else self._shared.faults(client.number, api, nth)
+        fault = Fault(BEHIND) if self._link.silent else self._shared.faults(client.number, api, nth)
         if fault is not None:
             self._shared.record.fault(head, self._by, nth, body, fault)
         return fault
@@ -198,7 +197,10 @@ class Conversation:
             late.after -= 1
             if late.after <= 0:
                 self._client.late.remove(late)
-                await late.deliver()
+                arriving = asyncio.create_task(late.deliver())
+                self._shared.arriving.add(arriving)
+                arriving.add_done_callback(self._shared.arriving.discard)
+                await asyncio.sleep(0)  # it is the next for the lock
 
     async def _arrive(self, head: Head, frame: bytes, client_id: str, body: Json) -> None:
         """Let a late request reach the broker; no client reads the answer."""
@@ -219,15 +221,12 @@ class Conversation:
                 self._shared.record.topics(await self._metadata())
             if head.key == HEARTBEAT and DESCRIBE in self._link.versions:
                 return await self._heartbeat(head, frame, who, body, by)
-            return await self._recorded(head, who, body, by, self._link.send(frame, head.correlation_id))
+            return await self._recorded(head, who, body, by, self._link.call(frame, head.correlation_id))
 
-    async def _recorded(
-        self, head: Head, who: Json, body: Json, by: Json, answer: asyncio.Future[bytes]
-    ) -> bytes:
+    async def _recorded(self, head: Head, who: Json, body: Json, by: Json, answer: Awaitable[bytes]) -> bytes:
         answered: Json | None = None
         try:
-            async with asyncio.timeout(ANSWER_S):
-                frame = await answer
+            frame = await answer
             answered = read_answer(head.key, head.version, frame)
             return frame
         finally:
@@ -236,30 +235,30 @@ class Conversation:
     async def _heartbeat(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
         """Do a heartbeat: the group before, the request, and the group after it are sent right behind each
         other."""
-        record = self._shared.record
-        before = self._describe(body["groupId"])
-        sent = self._link.send(frame, head.correlation_id)
-        after = self._describe(body["groupId"])
+        record, group = self._shared.record, body["groupId"]
+        noted, answered, seen = record.is_known(group), None, None
+        before = self._describe(group)
+        sent = self._link.call(frame, head.correlation_id)
+        after = self._describe(group)
         try:
-            seen = seen_after(body, (was := await before), await after)
-        except Exception:  # raised again: only the record must note that the request had no answer
-            if record.is_known(body["groupId"]):
-                record.request(head, by, who, body, None)
-            raise
-        answer = await sent
-        if record.is_fresh(body["groupId"], was):
-            record.heartbeat(head, by, who, body, read_answer(head.key, head.version, answer), seen)
-        return answer
+            was, answer, now = await asyncio.gather(before, sent, after)
+            noted = record.is_fresh(group, was)
+            answered = read_answer(head.key, head.version, answer)
+            seen = seen_after(body, was, now)
+            return answer
+        finally:
+            if noted:
+                record.request(head, by, who, body, answered, seen)
 
-    def _describe(self, group: str) -> asyncio.Task[Json]:
+    def _describe(self, group: str) -> Coroutine[None, None, Json]:
         version = min(self._link.versions[DESCRIBE][1], 1)
         request = self._link.ask(DESCRIBE, "ConsumerGroupDescribe", version, {"groupIds": [group]})
 
         async def read() -> Json:
-            [group] = (await request)["groups"]
-            return dict(group)
+            [described] = (await request)["groups"]
+            return dict(described)
 
-        return asyncio.create_task(read())
+        return read()
 
     async def _awaited(self, head: Head, frame: bytes, who: Json, body: Json, by: Json) -> bytes:
         """Do a request that may wait. Others go on as soon as it seems to."""
@@ -273,7 +272,8 @@ class Conversation:
                 return await self._recorded(head, who, body, by, sent)
             waited = record.waits(head, by, who, body)
         answer = await sent
-        record.completed(waited, read_answer(head.key, head.version, answer))
+        async with self._shared.lock:  # the request that ended the waiting stands before this answer
+            record.completed(waited, read_answer(head.key, head.version, answer))
         return answer
 
     async def _metadata(self) -> Json:
@@ -284,12 +284,3 @@ class Conversation:
         self._writer.write(struct.pack(">i", len(frame)) + frame)
         async with asyncio.timeout(self._shared.frame_s):
             await self._writer.drain()
-
-
-async def drop(reader: asyncio.StreamReader, left: int) -> None:
-    """Read as many bytes and drop them. IncompleteReadError where there are fewer."""
-    while left:
-        part = await reader.read(min(left, 1 << 16))
-        if not part:
-            raise asyncio.IncompleteReadError(b"", left)
-        left -= len(part)

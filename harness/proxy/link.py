@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Coroutine
 from typing import Final
 
 from coordinator.serve.frames import Malformed, correlation_of, read_answer, request_frame
@@ -29,10 +30,13 @@ class Link:
         """The first and last version of each API of the broker, by Kafka's numbers."""
         self.kept = False
         """Tell if the connection outlives that of the client, for a request that comes late."""
+        self.silent = False
+        """Tell if a frame was lost: then nothing more passes, in either direction."""
         self._reader, self._writer = reader, writer
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._own = _FIRST_OWN
         self._pump: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
 
     @staticmethod
     async def opened(host: str, port: int) -> Link:
@@ -40,84 +44,99 @@ class Link:
         async with asyncio.timeout(ANSWER_S):
             return Link(*await asyncio.open_connection(host, port, limit=CHUNK))
 
-    def start(self, client: asyncio.StreamWriter) -> asyncio.Task[None]:
-        """Begin to read answers; the reading task ends with the connection."""
-        self._pump = asyncio.create_task(self._read(client))
-        return self._pump
+    def start(self, requests: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        """Begin to read answers. When the connection ends, `requests` and all waiting callers get the
+        reason."""
+        self._pump = asyncio.create_task(self._read(requests, client))
 
     def send(self, frame: bytes, correlation_id: int) -> asyncio.Future[bytes]:
         """Send a request; its answer's frame."""
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting[correlation_id] = future
-        if self._pump is None or self._pump.done():
-            future.set_exception(ConnectionResetError("the broker closed the connection"))
+        if self._failure is not None:
+            future.set_exception(self._failure)
         else:
+            self._waiting[correlation_id] = future
             self._writer.write(struct.pack(">i", len(frame)) + frame)
         return future
 
-    async def call(self, frame: bytes, correlation_id: int) -> bytes:
-        """Send a request and wait for its answer's frame."""
+    def call(self, frame: bytes, correlation_id: int) -> Coroutine[None, None, bytes]:
+        """Send a request at once; its answer's frame. TimeoutError if that takes too long."""
         future = self.send(frame, correlation_id)
-        async with asyncio.timeout(ANSWER_S):
-            return await future
 
-    def ask(self, key: int, api: str, version: int, body: Json) -> asyncio.Task[Json]:
+        async def answered() -> bytes:
+            async with asyncio.timeout(ANSWER_S):
+                return await future
+
+        return answered()
+
+    def ask(self, key: int, api: str, version: int, body: Json) -> Coroutine[None, None, Json]:
         """Send a request of the recorder's own at once; its answer."""
         self._own += 1
-        future = self.send(request_frame(CLIENT_ID, api, version, self._own, body), self._own)
+        answered = self.call(request_frame(CLIENT_ID, api, version, self._own, body), self._own)
 
         async def read() -> Json:
-            async with asyncio.timeout(ANSWER_S):
-                return read_answer(key, version, await future)
+            return read_answer(key, version, await answered)
 
-        return asyncio.create_task(read())
+        return read()
 
     async def pass_on(self, start: bytes, reader: asyncio.StreamReader, left: int) -> None:
         """Pass a client's frame on: its first bytes, and the given number of further bytes."""
-        self._writer.write(start)
-        await copy(reader, self._writer, left)
+        await _copy(start, reader, None if self.silent else self._writer, left)
 
     def close(self) -> None:
         """Close the connection; pending answers are dropped."""
         if self._pump is not None:
             self._pump.cancel()
+        self._fail(ConnectionResetError("the proxy closed the connection"))
         self._writer.close()
 
-    async def _read(self, client: asyncio.StreamWriter) -> None:
+    def _fail(self, failure: Exception) -> None:
+        """End all waiting, now and later, with the reason."""
+        self._failure = failure
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(failure)
+                future.exception()  # no caller may wait for it
+        self._waiting.clear()
+
+    async def _read(self, requests: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         failure: Exception = ConnectionResetError("the broker closed the connection")
         try:
             while True:
                 head = await self._reader.readexactly(8)
                 (size,) = struct.unpack(">i", head[:4])
-                future = self._waiting.pop(correlation_of(head[4:]), None)
-                if not 4 <= size <= (LARGEST if future is None else LARGEST_READ):
+                correlation = correlation_of(head[4:])
+                is_read = correlation in self._waiting
+                if not 4 <= size <= (LARGEST_READ if is_read else LARGEST):
                     raise Malformed(f"the broker announced an answer of {size} bytes")
-                if future is None:
-                    client.write(head)
-                    await copy(self._reader, client, size - 4)
-                else:
+                if is_read:
                     answer = head[4:] + await self._reader.readexactly(size - 4)
+                    future = self._waiting.pop(correlation)
                     if not future.done():
                         future.set_result(answer)
+                else:
+                    await _copy(head, self._reader, None if self.silent else client, size - 4)
         except (asyncio.IncompleteReadError, OSError):
             pass
         except Malformed as error:
             failure = error
-        finally:
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(failure)
-                    future.exception()  # no caller may wait for it
-            self._waiting.clear()
+        self._fail(failure)
+        requests.set_exception(failure)
 
 
-async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int) -> None:
-    """Copy this many bytes. IncompleteReadError where there are fewer."""
-    while left:
+async def _copy(
+    start: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, left: int
+) -> None:
+    """Copy the bytes at the start and this many more; without a writer they are dropped. IncompleteReadError
+    where there are fewer."""
+    part = start
+    while True:
+        if writer is not None:
+            writer.write(part)
+            await writer.drain()
+        if not left:
+            return
         part = await reader.read(min(left, CHUNK))
         if not part:
             raise asyncio.IncompleteReadError(b"", left)
-        writer.write(part)
-        await writer.drain()
         left -= len(part)
-    await writer.drain()

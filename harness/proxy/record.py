@@ -75,21 +75,21 @@ class Record:
         self._connections += 1
         return self._connections
 
-    def request(self, head: Head, by: Json, client: Json, body: Json, answer: Json | None) -> None:
-        """Note a request, in KIP-848's form, and its answer; None where the broker gave none."""
-        api = GROUP_APIS[head.key]
-        requests = api.requests(head.version, body)
-        for one, part in zip(requests, _answers(head, requests, answer), strict=False):
-            self._request(head, by, client, one, {} if part is None else {"body": part})
-
-    def heartbeat(
-        self, head: Head, by: Json, client: Json, body: Json, answer: Json, seen: Json | None
+    def request(
+        self,
+        head: Head,
+        by: Json,
+        client: Json,
+        body: Json,
+        answer: Json | None,
+        seen: Json | None = None,
     ) -> None:
-        """Note a heartbeat, and the group right after it, where that is known."""
-        answered: Json = {"body": _answers(head, [body], answer)[0]}
-        if seen is not None:
-            answered["group"] = description(body["groupId"], seen)
-        self._request(head, by, client, body, answered)
+        """Note a request, in KIP-848's form, and its answer; None where the broker gave none. `seen` is the
+        group right after a heartbeat, where that is known."""
+        group = {} if seen is None else {"group": description(body["groupId"], seen)}
+        requests = GROUP_APIS[head.key].requests(head.version, body)
+        for one, part in zip(requests, _answers(head, requests, answer), strict=False):
+            self._request(head, by, client, one, group if part is None else {"body": part, **group})
 
     def waits(self, head: Head, by: Json, client: Json, body: Json) -> str:
         """Note a request that is not answered yet; the id of its answer."""

@@ -59,9 +59,10 @@ class Proxy:
         finally:
             for server in self._servers:
                 server.close()
-            for task in list(self._conversations):
+            running = self._conversations | self._shared.arriving
+            for task in running:
                 task.cancel()
-            await asyncio.gather(*self._conversations, return_exceptions=True)
+            await asyncio.gather(*running, return_exceptions=True)
         if self._failure is not None:
             raise self._failure
 
@@ -135,15 +136,9 @@ class Proxy:
         async def listener(host: str, port: int) -> Address:
             return await self._place(client, here, (host, port))
 
-        conversation = Conversation(self._shared, client, streams, link, listener)
-        answers = link.start(writer)
-        running = asyncio.create_task(conversation.run())
+        link.start(*streams)
         try:
-            await asyncio.wait([answers, running], return_when=asyncio.FIRST_COMPLETED)
-            if running.done():
-                await running
+            await Conversation(self._shared, client, streams, link, listener).run()
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
             if not link.kept:
                 link.close()

@@ -73,16 +73,18 @@ def is_stream(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file or nothing: into a temporary file beside it, which is then renamed. A target that is
-    no file, such as /dev/stdout or a pipe, is written to directly."""
+    no file, such as /dev/stdout or a pipe, is written to directly. Half of a surrogate pair, which UTF-8
+    does not have, is escaped."""
     temporary = ""
+    encoded = text.encode(errors="backslashreplace")
     try:
         if is_stream(path):
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(encoded)
             return
         path = path.resolve()  # a link stays a link
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(encoded)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except OSError as error:

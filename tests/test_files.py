@@ -44,6 +44,12 @@ def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
 
 
+def test_half_of_a_surrogate_pair_is_escaped(tmp_path: Path) -> None:
+    write_text(tmp_path / "page", "é \ud800")
+    assert (tmp_path / "page").read_text(encoding="utf-8") == "é \\ud800"
+    assert [one.name for one in tmp_path.iterdir()] == ["page"]
+
+
 def test_lines_of_json_end_at_line_ends_alone(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(f'{{"op":"{SEPARATORS}"}}\r\n\n{{"op":"b"}}\n'.encode())

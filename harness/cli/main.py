@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import io
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -122,6 +123,10 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line. A stop signal stops the engines, too: `run_program` cleans up on the way."""
+    """Run the command line. A stop signal stops the engines, too: `run_program` cleans up on the way. Text
+    of a target that no encoding has, such as half of a surrogate pair, is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     stop_on_sigterm()
     app()

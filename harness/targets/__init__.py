@@ -32,13 +32,16 @@ def open_target(name: str, dialect: str = "kip-848", wait_s: float = 0) -> Targe
     `dialect` is the one that it must speak; a live broker waits `wait_s` seconds in all for timers.
     ConformError: exit 2 for an unknown name or dialect, 3 for a target that does not start.
     """
-    target = start_target(name, dialect, wait_s=wait_s)
-    return target if "ids" in target.hello().controls else SymbolicIds(target)
+    return _with_ids(start_target(name, dialect, wait_s=wait_s))
 
 
 def open_unchecked(name: str) -> Target:
     """Start a target without naming a dialect, to identify the dialect that it speaks."""
-    target = _started(name, own_dialect(name))
+    return _with_ids(_started(name, own_dialect(name)))
+
+
+def _with_ids(target: Target) -> Target:
+    """The target with the operation `ids`; a target whose `hello` fails is closed."""
     try:
         return target if "ids" in target.hello().controls else SymbolicIds(target)
     except ConformError:

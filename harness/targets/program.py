@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import selectors
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
@@ -22,6 +23,8 @@ from harness.errors import ENGINE_FAILED, USAGE, ConformError
 CLOSING_S: Final = 5.0
 SHOWN: Final = 300
 """The number of characters of a malformed answer, and of standard error, in a message."""
+LONGEST: Final = 1 << 28
+"""The most bytes of an answer: a program that writes without end must not fill the memory."""
 _CHUNK: Final = 1 << 16
 
 
@@ -32,7 +35,7 @@ class Lines:
         self.name = name
         self._timeout_s = timeout_s
         self._unsent = bytearray()
-        self._begun: list[bytes] = []
+        self._begun = bytearray()
         self._lines: deque[bytes] = deque()
         self._lengths: deque[int] = deque()
         self._sent = 0
@@ -57,7 +60,8 @@ class Lines:
         """The answer to the oldest line without one, without its line feed; `asked` is that line's name in
         messages.
 
-        ConformError (exit 3) if the program ends, or neither reads nor answers within the time-out.
+        ConformError (exit 3) if the program ends, neither reads nor answers within the time-out, or writes
+        more lines than it got.
         """
         length = self._lengths.popleft()
         self._send()
@@ -66,7 +70,12 @@ class Lines:
             while not self._lines:
                 self._wait(operation, length, deadline)
         self._sent -= length
-        return self._lines.popleft()
+        line = self._lines.popleft()
+        if self._lines and not self._lengths:
+            raise self.failed(
+                f"wrote a further line after its answer to {operation}: {shown(self._lines[0])}"
+            )
+        return line
 
     def _wait(self, operation: str, length: int, deadline: float) -> None:
         """Wait until reading, or sending of unsent bytes, is possible, and do it."""
@@ -91,7 +100,7 @@ class Lines:
             count = os.write(self._stdin.fileno(), self._unsent)
         except BlockingIOError:
             return
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:
             self._deaf = True
             return
         self._sent += count
@@ -101,16 +110,17 @@ class Lines:
         """Tell if the program's output has not ended."""
         try:
             chunk = os.read(self._stdout.fileno(), _CHUNK)
-        except ConnectionResetError:
-            return False
         except BlockingIOError:  # both ends of a connection are one file
             return True
+        except OSError:
+            return False
         first, *rest = chunk.split(b"\n")
-        self._begun.append(first)
+        self._begun += first
+        if len(self._begun) > LONGEST:
+            raise self.failed(f"wrote more than {LONGEST >> 20} MiB without the end of a line")
         if rest:
-            self._lines.append(b"".join(self._begun))
-            self._lines += rest[:-1]
-            self._begun = rest[-1:]
+            self._lines += [bytes(self._begun), *rest[:-1]]
+            self._begun = bytearray(rest[-1])
         return bool(chunk)
 
     def close(self) -> None:
@@ -148,19 +158,22 @@ class Program(Lines):
         pipe = subprocess.PIPE
         try:
             words = shlex.split(command) if isinstance(command, str) else command
-            return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
+            return subprocess.Popen(
+                words, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0, start_new_session=True
+            )
         except (OSError, ValueError) as error:
             raise ConformError(f"The target {self.name} cannot be started: {error}.", USAGE) from None
 
     def close(self) -> None:
-        """End the program: by the end of its input, or by force if it failed or does not end."""
+        """End the program: by the end of its input, or by force, with all that it started, if it failed or
+        does not end."""
         self._stdin.close()
         if self._lengths:  # or it might wait until its answers are read
             self._stdout.close()
         try:
             self.process.wait(0 if self._broken else CLOSING_S)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         super().close()
         self._resources.close()
@@ -174,11 +187,16 @@ class Program(Lines):
 
     def _tail(self) -> str:
         """The end of the program's standard error."""
-        self._stderr.seek(0)
-        output = self._stderr.read().decode(errors="replace").strip()
+        words = self.last_words()
         return (
-            f" Its standard error ends with: {output[-SHOWN:]}" if output else " Its standard error is empty."
+            f" Its standard error ends with: {words[-SHOWN:]}" if words else " Its standard error is empty."
         )
+
+    def last_words(self) -> str:
+        """The last characters on its standard error."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _CHUNK))
+        return self._stderr.read().decode(errors="replace").strip()
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

@@ -80,14 +80,19 @@ def _encoded(operation: Json) -> bytes:
 
 
 def _decoded(line: bytes) -> Any:
-    """A line of JSON, as `json` reads it, with a faster library where that can. ValueError if it is
+    """A line of JSON in UTF-8, as `json` reads it, with a faster library where that can. ValueError if it is
     malformed."""
     try:
-        return _decode(line)
-    except msgspec.MsgspecError:  # as for half of a surrogate pair
-        return json.loads(line)
+        try:
+            return _decode(line)
+        except msgspec.MsgspecError:  # as for half of a surrogate pair
+            return json.loads(line.decode(), parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("the line is nested too deeply") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"JSON has no {name}")
 
 
 class Operations(ABC):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from harness.targets.base import Refused
 from harness.targets.program import Program
 from harness.targets.stdio import StdioTarget
 
+ROOT = Path(__file__).parents[2]
 COORDINATOR = f"{sys.executable} -m coordinator --stdio"
 CLIENT = {"id": "c", "host": "/127.0.0.1", "principal": "User:c"}
 
@@ -70,6 +74,9 @@ def test_a_target_that_ends_before_its_first_request(tmp_path: Path) -> None:
         ('{"name":"x"}', 'something that the line protocol does not have: {"name": "x"}'),
         ('{"ok":true}', 'something that the line protocol does not have: {"ok": true}'),
         ('{"ok":true,"apis":{"A":1},"controls":[]}', "something that the line protocol does not have"),
+        ('["\\ud800",' + "[" * 100_000, "something that is not JSON: "),
+        ('{"ok":NaN}', "something that is not JSON: "),
+        ('{"ok":true}\n{"ok":true}', 'wrote a further line after its answer to hello: {"ok":true}'),
     ],
 )
 def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
@@ -79,6 +86,45 @@ def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
             program(tmp_path, f"sys.stdin.readline(); print({line!r}, flush=True); sys.stdin.read()")
         ).message
     )
+
+
+def test_an_answer_is_utf_8(tmp_path: Path) -> None:
+    utf_16 = "sys.stdout.buffer.write('{\"ok\":true}'.encode('utf-16-le') + b'\\n'); sys.stdout.flush()"
+    assert (
+        "not JSON" in failure(program(tmp_path, f"sys.stdin.readline(); {utf_16}; sys.stdin.read()")).message
+    )
+
+
+def test_an_answer_without_an_end_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.targets.program.LONGEST", 3 << 20)
+    endless = program(tmp_path, "while True: sys.stdout.write('x' * 10_000)")
+    assert "wrote more than 3 MiB without the end of a line" in failure(endless).message
+
+
+def test_a_program_is_ended_with_those_that_it_started(tmp_path: Path) -> None:
+    """A wrapper, such as a script of a shell, waits for the program that does not answer."""
+    target = StdioTarget(f"sh -c 'sleep 600 & echo $! > {tmp_path}/started; wait'", 0.3)
+    assert "did not answer hello" in failure(target).message
+    started = int((tmp_path / "started").read_text())
+    with pytest.raises(ProcessLookupError):
+        for _ in range(1000):  # the system takes a moment
+            os.kill(started, 0)
+            time.sleep(0.01)
+
+
+def test_a_target_whose_second_hello_fails_is_closed(tmp_path: Path) -> None:
+    hello = json.dumps({"ok": True, "dialect": "kip-848", "apis": {}, "controls": []})
+    (tmp_path / "target.py").write_text(
+        f"import os, sys\nopen({str(tmp_path / 'started')!r}, 'w').write(str(os.getpid()))\n"
+        f"for answer in ({hello!r}, 'nonsense'): sys.stdin.readline(); print(answer, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with pytest.raises(ConformError, match="not JSON: nonsense"):
+        open_target(f"stdio:{sys.executable} {tmp_path}/target.py")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "started").read_text()), 0)
 
 
 def test_a_silent_target_runs_into_the_time_out(tmp_path: Path) -> None:
@@ -173,3 +219,15 @@ def test_a_dialect_that_there_is_not() -> None:
     with pytest.raises(ConformError, match="there is no dialect 'kafka-9'") as caught:
         open_target("python", "kafka-9")
     assert caught.value.exit_code == 2
+
+
+def test_half_of_a_surrogate_pair_is_shown_escaped(tmp_path: Path) -> None:
+    hello = json.dumps({"ok": True, "dialect": "kip-848", "apis": {}, "controls": ["topics"]})
+    (tmp_path / "target.py").write_text(
+        f"import sys\nfor line in sys.stdin: print({hello!r} if 'hello' in line else "
+        """'{"ok":false,"error":"\\\\ud800"}', flush=True)\n"""
+    )
+    target = f"stdio:{sys.executable} {tmp_path}/target.py"
+    command = [sys.executable, "-m", "harness", "doctor", "--target", target]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, "\\ud800" in ended.stdout, "Traceback" in ended.stderr) == (11, True, False)

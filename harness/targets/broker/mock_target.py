@@ -11,10 +11,8 @@ import json
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Answer, Capabilities, Died, Json, Refused
@@ -23,10 +21,10 @@ from harness.targets.broker.forms import versions_of
 from harness.targets.broker.names import Names
 from harness.targets.broker.refusing import Refusing, check_topics
 from harness.targets.broker.target import ask
+from harness.targets.program import CLOSING_S, Program
 
 CONTROLS: Final = frozenset({"topics", "fresh"})
 """The mock has no ConsumerGroupDescribe: only responses can be compared."""
-ENDING_S: Final = 5.0
 
 
 class MockTarget(Refusing):
@@ -49,7 +47,7 @@ class MockTarget(Refusing):
         self._names = Names("")
         self._topics: dict[str, Json] = {}
         self._sent: Json = {}
-        self._process = MockProcess()
+        self._process = MockProcess(self._timeout_s)
         try:
             self._broker = self._cluster()
         except ConformError:
@@ -99,7 +97,7 @@ class MockTarget(Refusing):
         self._broker.close()
         if self._process.death(0) is not None:
             self._process.close()
-            self._process = MockProcess()
+            self._process = MockProcess(self._timeout_s)
         self._names.forget_topics()
         self._topics.clear()
         self._broker = self._cluster()
@@ -135,53 +133,26 @@ class MockTarget(Refusing):
         self._topics[name] = topic
 
 
-class MockProcess:
+class MockProcess(Program):
     """The program `harness.targets.broker.mock`. ConformError (exit 3) if it does not do an operation."""
 
-    def __init__(self) -> None:
-        with ExitStack() as stack:
-            self._stderr = stack.enter_context(tempfile.TemporaryFile())
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "harness.targets.broker.mock"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._stderr,
-                text=True,
-            )
-            self._resources = stack.pop_all()
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__([sys.executable, "-m", "harness.targets.broker.mock"], "mock", timeout_s)
 
     def ask(self, operation: str, **parameters: str | int) -> Json:
         """One operation."""
-        line, answer = json.dumps({"op": operation, **parameters}) + "\n", ""
-        if self._process.stdin is not None and self._process.stdout is not None:
-            try:
-                self._process.stdin.write(line)
-                self._process.stdin.flush()
-                answer = self._process.stdout.readline()
-            except OSError:
-                pass
-        if not answer:
-            raise ConformError(f"The target mock did not do {operation}: {self.death()}.", ENGINE_FAILED)
-        given: Any = json.loads(answer)
+        self.write(json.dumps({"op": operation, **parameters}).encode() + b"\n")
+        given: Json = json.loads(self.read(operation))
         if given.get("error"):
-            raise ConformError(
-                f"The target mock did not do {operation}: error {given['error']}.", ENGINE_FAILED
-            )
-        return dict(given)
+            raise self.failed(f"did not do {operation}: error {given['error']}")
+        return given
 
-    def death(self, wait_s: float = ENDING_S) -> str | None:
+    def death(self, wait_s: float = CLOSING_S) -> str | None:
         """The cause of death, with its last words; None if it lives."""
         try:
-            code = self._process.wait(wait_s)
+            code = self.process.wait(wait_s)
         except subprocess.TimeoutExpired:
             return None
         how = f"of signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        lines = self.last_words().splitlines()
         return f"its process died {how}{': ' + lines[-1].strip() if lines else ''}"
-
-    def close(self) -> None:
-        """End it."""
-        with self._resources:
-            self._process.kill()
-            self._process.communicate()

@@ -17,6 +17,7 @@ _MISSING: Final = re.compile(r"Object missing required field `(?P<field>\w+)`")
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(?P<field>[^`]*)`")
 _TYPE: Final = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<got>[^`]*)`")
 _BOUND: Final = re.compile(r"Expected `\w+` (?P<side>[<>]=) (?P<bound>[-\d.]+)")
+_PATTERN: Final = re.compile(r"Expected `str` matching regex '(?P<pattern>.*)'(?: - at|$)")
 _CHOICE: Final = re.compile(r"Invalid enum value (?P<got>.*?)(?: - at|$)")
 _AT: Final = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 _WORDS: Final = {
@@ -64,6 +65,8 @@ def sentence(error: msgspec.ValidationError, form: type[Any]) -> str:
         return f"{subject} be {expected}, not {_WORDS.get(match['got'], match['got'])}."
     if match := _BOUND.match(text):
         return f"{subject} be at {'least' if match['side'] == '>=' else 'most'} {match['bound']}."
+    if match := _PATTERN.match(text):
+        return f"{subject} match {match['pattern']}."
     if match := _CHOICE.match(text):
         return f"{subject} be one of {', '.join(_choices(form, path))}, not {match['got']}."
     if text.startswith("Invalid RFC3339 encoded date"):

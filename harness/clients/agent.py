@@ -9,7 +9,9 @@ import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypedDict
+from typing import Annotated, Any, Final, TypedDict
+
+from msgspec import Meta
 
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.forms import formed
@@ -19,13 +21,16 @@ _END_S: Final = 5.0
 _LINE_BYTES: Final = 1 << 20
 
 
+_Partition = Annotated[str, Meta(pattern="^.+-[0-9]+$")]
+
+
 class _Partitions(TypedDict):
-    partitions: list[str]
+    partitions: list[_Partition]
 
 
 class _Position(TypedDict):
-    partition: str
-    offset: int
+    partition: _Partition
+    offset: Annotated[int, Meta(ge=0)]
 
 
 class _Uses(TypedDict):
@@ -44,9 +49,9 @@ class _Error(TypedDict):
 
 _FORMS: Final[dict[str, Any]] = {
     **dict.fromkeys(("assigned", "revoked", "lost"), _Partitions),
-    **{"position": _Position, "uses": _Uses, "committed": _Committed, "error": _Error},
+    **{"position": _Position, "uses": _Uses, "committed": _Committed, "error": _Error, "closed": dict},
 }
-"""The fields of each event that has some."""
+"""The fields of each event."""
 
 
 class AgentFailed(ConformError):
@@ -91,19 +96,18 @@ class Agent:
         """Tell if the process has ended and all its output was read."""
         return self._process is not None and all(task.done() for task in self._tasks)
 
-    async def end(self, kill: bool) -> None:
-        """Wait for the end of the process; kill its whole session with `kill`, or where the end does not
-        come."""
+    async def end(self) -> None:
+        """End the process with its whole session, and read the rest of its output. A program that it started
+        in another session may keep the output open."""
         process = self._process
         if process is None:
             return
-        if not kill:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.gather(*self._tasks), _END_S)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-        await asyncio.gather(*self._tasks)
+        ending = [*self._tasks, asyncio.create_task(process.wait())]
+        _, endless = await asyncio.wait(ending, timeout=_END_S)
+        for task in endless:
+            task.cancel()
 
     def last_errors(self) -> str:
         """The last lines on its standard error."""
@@ -114,9 +118,8 @@ class Agent:
         while line := await _line(self._process.stdout):
             try:
                 event = json.loads(line)
-                assert isinstance(event["event"], str)
-                formed(event, _FORMS.get(event["event"], dict), f"the event {event['event']!r}:")
-            except (ValueError, KeyError, TypeError, AssertionError, RecursionError):
+                formed(event, _FORMS[event["event"]], f"the event {event['event']!r}:")
+            except (ValueError, KeyError, TypeError, RecursionError):
                 self._fail(f"a line that is no event: {line[:200]!r}")
                 continue
             except ConformError as error:

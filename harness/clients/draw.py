@@ -27,7 +27,7 @@ _WEIGHTS: Final = {
     "crash": 1,
     "unreleased": 1,
 }
-_REFUSALS: Final = (14, 15, 16, 16, 25, 110, 110)
+REFUSALS: Final = (14, 15, 16, 16, 25, 110, 110)
 
 
 def draw(seed: int) -> tuple[Setup, list[Json]]:
@@ -66,7 +66,7 @@ def _step(random: Random, setup: Setup) -> Json:
         case "refuse":
             return {
                 "do": "refuse",
-                "error": random.choice(_REFUSALS),
+                "error": random.choice(REFUSALS),
                 "times": random.choice((1, 1, 1, 4)),
             }
         case "lose":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from harness.clients.draw import TOPICS, draw
+from harness.clients.draw import REFUSALS, TOPICS, draw
 from harness.clients.timeline import Setup
 from harness.errors import USAGE, ConformError
 from harness.files import read_json
@@ -108,11 +108,11 @@ def _problem(finding: Json) -> str:
     steps = finding.get("schedule")
     if not isinstance(steps, list) or not steps:
         return 'there is no list "schedule"'
-    if (
-        not isinstance(finding.get("instance"), str | None)
-        or type(finding.get("autoCommit", False)) is not bool
-    ):
-        return '"instance" is a string or null, "autoCommit" true or false'
+    instance = finding.get("instance")
+    if not isinstance(instance, str | None) or instance == "":
+        return '"instance" is a string that is not empty, or null'
+    if type(finding.get("autoCommit", False)) is not bool:
+        return '"autoCommit" is true or false'
     problem = next(filter(None, (_problem_of_step(number, one) for number, one in enumerate(steps))), "")
     if not problem and all(step["do"] != "start" for step in steps):
         return 'no step of "schedule" is a start, so nothing would run'
@@ -127,11 +127,14 @@ def _problem_of_step(number: int, step: Any) -> str:
     if step.keys() != {"do", *fields} or any(type(step[name]) is not kind for name, kind in fields.items()):
         form = ", ".join(["do", *(f"{name} ({kind.__name__})" for name, kind in fields.items())])
         return f"step {number + 1} is {json.dumps(step)}; the fields of {step['do']} are {form}"
-    if any(topic not in list(TOPICS) for topic in step.get("topics", ())):
+    if step.get("topics") == [] or any(topic not in list(TOPICS) for topic in step.get("topics", ())):
         topics = json.dumps(step["topics"])
         return f"step {number + 1} subscribes to {topics}; the topics are {', '.join(TOPICS)}"
     if step.get("what", "request") not in ("request", "answer"):
         return f"step {number + 1} loses {json.dumps(step['what'])}; a request or an answer can be lost"
+    if step.get("error", REFUSALS[0]) not in REFUSALS:
+        errors = ", ".join(map(str, sorted({*REFUSALS})))
+        return f"step {number + 1} refuses with {step['error']}; a client goes on after {errors}"
     if not (0 <= step.get("ms", 0) <= LONGEST_MS and 1 <= step.get("times", 1) <= MOST_TIMES):
         ends = f"ms is from 0 to {LONGEST_MS}, times from 1 to {MOST_TIMES}"
         return f"step {number + 1} is {json.dumps(step)}; {ends}"

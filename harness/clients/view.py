@@ -152,4 +152,4 @@ class View:
                 self.in_flight.clear()
 
     def _closed(self, event: Event) -> None:
-        self.up = False
+        self.up = not self.giving_up  # one that closes unasked must still be in the group

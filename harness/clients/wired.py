@@ -110,7 +110,7 @@ class WiredRun:
         finally:
             ticks.cancel()
             if self._agent is not None:
-                await self._agent.end(kill=True)
+                await self._agent.end()
             await self._served.stop()
 
     def _judged(self, *more: Event) -> Judged:
@@ -199,7 +199,7 @@ class WiredRun:
         """Kill the process; all its output is read before it counts as gone."""
         assert self._agent is not None
         self._tell(do="crash")
-        await self._agent.end(kill=True)
+        await self._agent.end()
         await self._served.drained(self.wired.window_ms / 1000)
         self._agent = self._running = None
         self._note("did", body={"do": "crash"})
@@ -246,7 +246,7 @@ class WiredRun:
         if agent.failure is not None:
             raise agent.failure
         if agent.ended:
-            await agent.end(kill=False)
+            await agent.end()
             await self._served.drained(self.wired.window_ms / 1000)
             if not self._ended_well:
                 raise AgentFailed(

@@ -185,6 +185,14 @@ class ClosesSilently(Member):
         self._state = State.STALE
 
 
+@caught_by("StaysInTheGroup")
+class ClosesUnasked(Member):
+    def poll(self, now_ms: int) -> None:
+        super().poll(now_ms)
+        if now_ms > 3_000:
+            self.close(now_ms)
+
+
 @caught_by("LeavesWhenClosed")
 class StaticLeavesForGood(Member):
     def close(self, now_ms: int, timeout_ms: int | None = None) -> None:

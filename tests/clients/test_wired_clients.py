@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import socket
 import struct
 import sys
@@ -25,7 +27,7 @@ from on_wire import (
     played,
 )
 
-from harness.clients.agent import AgentFailed
+from harness.clients.agent import Agent, AgentFailed
 from harness.clients.front import GROUP, Front
 from harness.clients.judge import judge
 from harness.clients.over_sockets import Sockets, judge_agent
@@ -191,6 +193,12 @@ def judged_by_agent(message: str) -> AgentFailed:
         ("'[' * 100_000", "a line that is no event: b'[[["),
         ("'1' * 5_000", "a line that is no event: b'111"),
         ("'x' * 2_000_000", "a line that is no event: b'(a line of more than 1048576 bytes)"),
+        ('\'{"event": "asigned", "partitions": []}\'', 'a line that is no event: b\'{"event": "asigned"'),
+        ('\'{"event": ["closed"]}\'', "a line that is no event: b'{"),
+        (
+            '\'{"event": "lost", "partitions": ["foo"]}\'',
+            "the event 'lost': the field \"partitions[0]\" must match ^.+-[0-9]+$.",
+        ),
         ('\'{"event": "assigned"}\'', "the event 'assigned': the field \"partitions\" is missing."),
         ('\'{"event": "error", "code": 3}\'', "the event 'error': the field \"text\" is missing."),
         (
@@ -201,6 +209,30 @@ def judged_by_agent(message: str) -> AgentFailed:
 )
 def test_a_line_of_an_agent_that_is_no_event_is_a_sentence(line: str, sentence: str) -> None:
     assert sentence in judged_by_agent(f"print({line}, flush=True); input(); input()").message
+
+
+def test_an_agent_ends_also_where_another_program_has_its_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program in another session is not ended with the agent."""
+    monkeypatch.setattr("harness.clients.agent._END_S", 0.2)
+    started = tmp_path / "started"
+    heard: list[Json] = []
+
+    async def ends() -> None:
+        agent = Agent(
+            ["setsid", "-w", "sh", "-c", f'echo $$ > {started}; echo \'{{"event": "closed"}}\'; sleep 600'],
+            heard.append,
+        )
+        await agent.start()
+        while not heard:
+            await asyncio.sleep(0.01)
+        await asyncio.wait_for(agent.end(), 20)
+
+    try:
+        asyncio.run(ends())
+    finally:
+        os.killpg(int(started.read_text()), signal.SIGKILL)
 
 
 def test_an_agent_that_is_none_is_a_sentence() -> None:

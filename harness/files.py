@@ -6,9 +6,12 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.errors import ConformError
+
+REPLACED: Final = "backslashreplace"
+"""The form of characters that an output cannot have: "\\ud800"."""
 
 
 def cache_folder() -> Path:
@@ -73,26 +76,26 @@ def is_stream(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file or nothing: into a temporary file beside it, which is then renamed. A target that is
-    no file, such as /dev/stdout or a pipe, is written to directly. Half of a surrogate pair, which UTF-8
-    does not have, is escaped."""
+    no file, such as /dev/stdout or a pipe, is written to directly. Half of a pair of UTF-16, which a text in
+    JSON may have and UTF-8 cannot, is written as JSON has it."""
     temporary = ""
-    encoded = text.encode(errors="backslashreplace")
     try:
         if is_stream(path):
-            path.write_bytes(encoded)
+            path.write_text(text, encoding="utf-8", errors=REPLACED, newline="\n")
             return
         path = path.resolve()  # a link stays a link
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(encoded)
+        with os.fdopen(handle, "w", encoding="utf-8", errors=REPLACED, newline="\n") as stream:
+            stream.write(text)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
         raise ConformError(
             f"{path} cannot be written: {error.strerror}. Choose another place for it."
         ) from None
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
 
 
 def output_folder(path: Path) -> Path:

@@ -44,10 +44,10 @@ def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
 
 
-def test_half_of_a_surrogate_pair_is_escaped(tmp_path: Path) -> None:
-    write_text(tmp_path / "page", "é \ud800")
-    assert (tmp_path / "page").read_text(encoding="utf-8") == "é \\ud800"
-    assert [one.name for one in tmp_path.iterdir()] == ["page"]
+def test_half_a_pair_is_written_as_json_has_it(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", '{"a": "\ud800"}')
+    assert json.loads((tmp_path / "file").read_bytes()) == {"a": "\ud800"}
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 def test_lines_of_json_end_at_line_ends_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from harness.cli.console import check_json_place, named_manifest, running, write
 from harness.cli.options import Wait, WaiverFile, dialect_option
 from harness.engines.base import Limits
 from harness.errors import HOLDS, ConformError, meant
-from harness.files import output_folder, write_text
+from harness.files import REPLACED, output_folder, write_text
 from harness.gate.again import Again, again, change_of
 from harness.gate.output import (
     code_quality,
@@ -271,7 +271,7 @@ def _tell_github(options: GateOptions, finished: list[Done]) -> None:
         print(line, flush=True)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
-            with Path(summary).open("a", encoding="utf-8") as stream:
+            with Path(summary).open("a", encoding="utf-8", errors=REPLACED) as stream:
                 stream.write(markdown(options, finished))
         except OSError as error:
             print(f"the summary {summary} cannot be written: {error.strerror}")

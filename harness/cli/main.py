@@ -13,6 +13,7 @@ import typer
 
 from harness.engines.process import stop_on_sigterm
 from harness.errors import ConformError, meant
+from harness.files import REPLACED
 
 VERBS = (
     *("check", "scenario", "generate", "replay", "exhaust", "validate", "graph", "shrink", "simulate"),
@@ -123,10 +124,10 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line. A stop signal stops the engines, too: `run_program` cleans up on the way. Text
-    of a target that no encoding has, such as half of a surrogate pair, is escaped."""
+    """Run the command line. A stop signal stops the engines, too: `run_program` cleans up on the way. A text
+    of a target may have characters that the output cannot have."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=REPLACED)
     stop_on_sigterm()
     app()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +25,8 @@ _LISTS: Final = {
     "random": "random",
     "simulations": "simulate",
 }
+_NOT_IN_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that no XML may have, as those that colour the errors of a target."""
 
 
 def verdict(finished: Sequence[Done]) -> tuple[int, str]:
@@ -121,7 +124,8 @@ def junit(steps: Sequence[Done]) -> str:
         elif done.outcome is not Outcome.DONE:
             ElementTree.SubElement(case, "skipped", {"message": f"{done.outcome}: {done.message}"})
     ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    written = ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", written)
 
 
 def github_annotations(finished: Sequence[Done], repository: Path) -> Iterator[str]:

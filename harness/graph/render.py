@@ -11,7 +11,7 @@ from pathlib import Path
 import networkx as nx
 
 from harness.errors import ENGINE_FAILED, ConformError
-from harness.files import output_folder
+from harness.files import REPLACED, output_folder
 
 FORMATS = ("svg", "png")
 
@@ -37,11 +37,11 @@ def render(graph: nx.DiGraph, folder: Path, name: str) -> list[Path]:
         drawn = [Path(inside) / f"picture.{form}" for form in FORMATS]
         options = [f"-T{form}:cairo" if form == "png" else f"-T{form}" for form in FORMATS]
         outputs = [word for pair in zip(options, drawn, strict=True) for word in (pair[0], f"-o{pair[1]}")]
-        ended = subprocess.run(
-            [program, *outputs], input=text, capture_output=True, text=True, encoding="utf-8", check=False
-        )
+        written = text.encode(errors=REPLACED)
+        ended = subprocess.run([program, *outputs], input=written, capture_output=True, check=False)
         if ended.returncode != 0:
-            raise ConformError(f"Graphviz could not draw {name}: {ended.stderr.strip()}", ENGINE_FAILED)
+            words = ended.stderr.decode(errors=REPLACED).strip()
+            raise ConformError(f"Graphviz could not draw {name}: {words}", ENGINE_FAILED)
         files = [folder / f"{name}.{form}" for form in FORMATS]
         for made, file in zip(drawn, files, strict=True):
             os.replace(made, file)

@@ -162,10 +162,13 @@ def falsified(answer: Json, operation: Json, lie: str) -> Json:
     `forgetful`: only joins are given anything.
     `state`: a group that reconciles is called empty. `group epoch`, `acknowledged`, `deadline`, `metadata`,
     `late metadata` (only after requests): the description is wrong. `records`: they are.
+    `half a pair`: a member id in answers is no text of UTF-8.
     """
     body, group = answer.get("body"), answer.get("group")
     if lie == "error" and body and operation["body"].get("memberEpoch") == -1:
         body["errorCode"] = 25
+    if lie == "half a pair" and body and body.get("memberId"):
+        body["memberId"] = "\ud800"
     if lie.startswith("interval") and body and "heartbeatIntervalMs" in body:
         # "interval": 3000 always; "intervals": 1000 ms more for each member epoch.
         body["heartbeatIntervalMs"] = 3000 + 1000 * body["memberEpoch"] * (lie == "intervals")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from frozendict import frozendict
+from partial_target import target
 from spec_model import NOTHING, Model
 
 from benchmarks.speed import measure
@@ -129,3 +130,12 @@ def test_the_command_over_standard_input_and_output(tmp_path: Path, made: Any, c
     )
     assert run.returncode == code, run.stderr
     assert ("does not conform" in run.stderr) == bool(code)
+
+
+def test_an_answer_that_no_output_can_have_is_a_difference(tmp_path: Path) -> None:
+    file, log = tmp_path / "a.itf.json", tmp_path / "log.jsonl"
+    write_trace(file, trace())
+    words = ["replay", str(file), "--target", target(lie="half a pair"), "--record", str(log)]
+    run = subprocess.run([sys.executable, "-m", "harness", *words], capture_output=True, text=True)
+    assert run.returncode == 11, run.stderr
+    assert 'got      "\\ud800"\n' in run.stdout

@@ -381,7 +381,7 @@ def test_junit_tells_failures_from_errors() -> None:
     steps = [
         Done(Step("check", "A"), HOLDS, "holds", 1.5, {}),
         Done(Step("check", "B<"), MODEL_VIOLATED, "wrong\nmore & more", 2.0, {}),
-        Done(Step("replay", "C"), ENGINE_FAILED, "no target", 0.0, {}),
+        Done(Step("replay", "C"), ENGINE_FAILED, "no \x1b[31mtarget\x00 \ud800", 0.0, {}),
     ]
     root = ElementTree.fromstring(junit(steps).encode())
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("3", "1", "1")
@@ -394,6 +394,7 @@ def test_junit_tells_failures_from_errors() -> None:
         "wrong\nmore & more",
     )
     assert (c[0].tag, c[0].get("type")) == ("error", "exit code 3")
+    assert c[0].text == "no \ufffd[31mtarget\ufffd \ufffd"
 
 
 def failed_replay(here: Path) -> Done:

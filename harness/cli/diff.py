@@ -68,7 +68,7 @@ def command(
     conform diff MCTour path/to/edited/spec/MCTour.tla
     conform diff kip-848 kafka-4.2 --model MCTour --check MCLive
 
-    Exit codes: 0 every property still holds; 10 a property that held in A does not hold in B; 2 a wrong
+    Exit codes: 0 B has no failing property but those that fail in A, too; 10 B has another one; 2 a wrong
     command line or specification; 3 TLC failed.
     """
     check_json_place(json_file)

@@ -112,6 +112,16 @@ class Space:
         self._inputs: dict[Number, Number] = {}
         self._responses: dict[Number, Number] = {}
         self._stripped: dict[tuple[str, Number], Number] = {}
+        self._nowhere = {path for path in without if "." in path or not {path} & {*a, *b}}
+
+    def check_left_out(self) -> None:
+        """Check, when all values have been read, that each path that is left out is somewhere: ConformError
+        (exit 2) if not, as a misspelt one leaves nothing out."""
+        if self._nowhere:
+            raise ConformError(
+                f"--leave-out: neither version has {', '.join(sorted(self._nowhere))}. A path begins with a "
+                "variable, as group.members.*.field or step.request.field."
+            )
 
     def state(self, values: dict[str, Number]) -> Number:
         """The number of a state, given by those of its values."""
@@ -158,15 +168,17 @@ class Space:
         return self.values(frozendict(whole))
 
     def _strip(self, name: str, value: Number) -> Number:
-        paths = [path[1:] for path in self._without if path[0] == name and len(path) > 1]
+        paths = [(path, path[1:]) for path in self._without if path[0] == name and len(path) > 1]
         if name == STEP:
-            paths += [path for path in self._without if path[0] in BESIDE]
+            paths += [(path, path) for path in self._without if path[0] in BESIDE]
         if not paths:
             return value
         if (name, value) not in self._stripped:
             stripped = self.values.value(value)
-            for path in paths:
-                stripped = _without(stripped, path)
+            for path, inside in paths:
+                whole, stripped = stripped, _without(stripped, inside)
+                if stripped != whole:
+                    self._nowhere.discard(".".join(path))
             self._stripped[name, value] = self.values(stripped)
         return self._stripped[name, value]
 

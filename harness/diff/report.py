@@ -11,10 +11,11 @@ from typing import Any, Final
 from harness.diff.behaviours import parted
 from harness.diff.compare import Kind
 from harness.diff.kinds import Came, Example, Group
-from harness.diff.run import Compared, Diff, Property
+from harness.diff.run import IN_BOTH, ONLY_IN_A, Compared, Diff, Property
 from harness.diff.words import answer_of, effects, input_of
 from harness.files import output_folder
 from harness.itf import Trace, write_trace
+from harness.words import counted, noun
 
 Json = dict[str, Any]
 TITLES: Final = {Kind.CHANGED: "another outcome", Kind.FORBIDDEN: "forbidden", Kind.ADDED: "added"}
@@ -219,9 +220,8 @@ def headline(group: Group) -> str:
     changes = ":" if group.kind is Kind.CHANGED else ", changes"
     about = f"{changes} {', '.join(group.about)}" if group.about else ""
     ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
-    counted = f"{group.count:,} input{'s' * (group.count > 1)}"
     step = f"{group.action}{f' ({ways})' if ways else ''}"
-    return f"{step}, {TITLES[group.kind]}{about}: {counted}{ids}"
+    return f"{step}, {TITLES[group.kind]}{about}: {group.count:,} {noun(group.count, 'input')}{ids}"
 
 
 def _example(example: Example, written: dict[int, str], folder: Path) -> Iterator[str]:
@@ -243,7 +243,7 @@ def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterato
     holding = [prop for prop in one.properties if prop.words == "still holds"]
     if holding:
         names = ", ".join(prop.title for prop in holding)
-        yield f"  still hold: {names}" if len(holding) > 1 else f"  still holds: {names}"
+        yield f"  still hold{'s' * (len(holding) == 1)}: {names}"
     for prop in one.properties:
         if prop in holding:
             continue
@@ -251,7 +251,7 @@ def _properties(one: Compared, written: dict[int, str], folder: Path) -> Iterato
         shown = prop.b if prop.b and not prop.b.holds else prop.a
         if shown and shown.counterexample:
             steps = len(shown.counterexample.states) - 1
-            yield f"    after {steps} steps: {folder / written[id(shown.counterexample)]}"
+            yield f"    after {counted(steps, 'step')}: {folder / written[id(shown.counterexample)]}"
 
 
 def verdict(result: Diff) -> str:
@@ -262,7 +262,15 @@ def verdict(result: Diff) -> str:
         names = ", ".join(f"{prop.title} of {model}" for model, prop in result.broken)
         return f"no longer holds: {names}"
     compared = [one.comparison for one in result.models if one.comparison]
-    same = "the same behaviours within the bounds; " if compared and all(c.same for c in compared) else ""
-    if not any(one.properties for one in result.models):
-        return f"{same}no properties are checked"
-    return f"{same}every property still holds"
+    same = ["the same behaviours within the bounds"] if compared and all(c.same for c in compared) else []
+    titles: dict[str, list[str]] = {}
+    for one in result.models:
+        for prop in one.properties:
+            words = prop.words if prop.words in (ONLY_IN_A, IN_BOTH) else ""
+            titles.setdefault(words, []).append(f"{prop.title} of {one.wanted.name}")
+    if not titles:
+        return "; ".join([*same, "no properties are checked"])
+    held = titles.pop("", None)
+    apart = [f"{words}: {', '.join(names)}" for words, names in titles.items()]
+    rest = [f"every {'other ' * bool(apart)}property still holds"] if held else []
+    return "; ".join([*same, *apart, *rest])

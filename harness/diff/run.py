@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from harness.diff.behaviours import Behaviours, Space, behaviours
 from harness.diff.compare import Comparison, compare
@@ -22,6 +22,8 @@ from harness.modules import declared_variables
 from harness.spechash import spec_hash
 
 T = TypeVar("T")
+ONLY_IN_A: Final = "only the first version has it"
+IN_BOTH: Final = "fails in both"
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,12 @@ class Property:
     def words(self) -> str:
         """The result in words."""
         if self.b is None:
-            return "only the first version has it"
+            return ONLY_IN_A
         if self.a is None:
             return "holds, new" if self.b.holds else "fails, new"
         if self.a.holds:
             return "still holds" if self.b.holds else "no longer holds"
-        return "holds now" if self.b.holds else "fails in both"
+        return "holds now" if self.b.holds else IN_BOTH
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,8 @@ class _Runs:
         graphs = [run.result() for run in self._graphs]
         judged = [run.result() for run in self._judged]
         comparison = compare(*graphs) if graphs else None
+        if comparison:
+            comparison.space.check_left_out()
         metas = [_meta(side, model, self._sides) for side, model in zip(self._sides, self._pair, strict=True)]
         return Compared(
             self._asked,

@@ -124,6 +124,29 @@ def test_properties_of_both_versions(tmp_path: Path) -> None:
     assert "verdict: no longer holds: AtMostThree of Light" in output
 
 
+def test_the_verdict_names_properties_that_are_gone_or_fail_in_both(tmp_path: Path) -> None:
+    a = light(tmp_path / "a", config=f"{CONFIG}INVARIANTS AtMostThree AtMostTwo\n")
+    b = light(tmp_path / "b", config=f"{CONFIG}INVARIANT AtMostTwo\n")
+    code, _, output = diff(tmp_path, a, b)
+    same = "verdict: the same behaviours within the bounds; "
+    gone = "only the first version has it: AtMostThree of Light; fails in both: AtMostTwo of Light"
+    assert (code, f"{same}{gone}\n" in output) == (0, True)
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert '<span class="badge bad">AtMostThree: only the first version has it' in page
+    code, _, output = diff(tmp_path, b, a)
+    assert (
+        code,
+        f"{same}fails in both: AtMostTwo of Light; every other property still holds\n" in output,
+    ) == (0, True)
+
+
+@pytest.mark.parametrize("path", ["step.bye", "group.members.*.sent", "steps"])
+def test_a_path_that_neither_version_has_is_refused(tmp_path: Path, path: str) -> None:
+    a, b = light(tmp_path / "a"), light(tmp_path / "b", REFUSES)
+    ended = conform(a, b, "--leave-out", path, "--leave-out", "step.response", "--out", tmp_path / "out")
+    assert (ended.exit_code, f"neither version has {path}." in ended.output) == (2, True), ended.output
+
+
 def test_a_variable_that_is_new_is_not_compared(tmp_path: Path) -> None:
     """A field that --leave-out names is not compared either."""
     edit = {

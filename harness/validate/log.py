@@ -58,7 +58,7 @@ class LogReader(ABC, Generic[R]):
 
     def read(self, number: int, content: Json) -> None:
         """One line."""
-        answer = content["answer"]
+        answer = needed(content, "answer")
         does = {
             "hello": self._hello,
             "request": self._request,
@@ -194,6 +194,13 @@ class LogReader(ABC, Generic[R]):
         return f"members.{name}" not in self._hidden
 
 
+def needed(part: Json, name: str) -> Any:
+    """A value without which a line cannot be judged. LookupError where it is missing or null."""
+    if part.get(name) is None:
+        raise KeyError(name)
+    return part[name]
+
+
 def with_epoch(member: Json, seen: Mapping[str, Any]) -> Mapping[str, Any]:
     """The shown fields of a described member. ValueError without its epoch, by which the specification tells
     if the member is in the group."""
@@ -220,7 +227,8 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
 
 def no_operation(path: Path, number: int, error: Exception) -> ConformError:
     """The error for a line that is no operation."""
-    what = f"{type(error).__name__}: {error}"
+    lacks = isinstance(error, KeyError)
+    what = f"it lacks {error.args[0]}" if lacks else f"{type(error).__name__}: {error}"
     return ConformError(
         f"{path}, line {number} is no operation with its answer ({what}): conform validate --help "
         "says what a log is.",

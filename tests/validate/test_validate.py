@@ -278,7 +278,8 @@ def test_the_value_of_a_constant_is_computed_once(tmp_path: Path) -> None:
     [
         ("", "has no step of a group"),
         ("{", "line 1 is no operation with its answer"),
-        ('{"op":"request"}', "line 1 is no operation with its answer (KeyError: 'answer')"),
+        ('{"op":"request"}', "line 1 is no operation with its answer (it lacks answer)"),
+        ('{"op":"hello","answer":null}', "line 1 is no operation with its answer (it lacks answer)"),
         (
             '{"op":"request","api":"ConsumerGroupHeartbeat","body":{"groupId":"g","memberId":3,"memberEpoch":0},'
             '"answer":{"body":{"errorCode":0,"memberId":"m","memberEpoch":1}}}',
@@ -293,6 +294,26 @@ def test_invalid_logs(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "log").write_text(text)
     error = failure(tmp_path / "log")
     assert (error.exit_code, message in error.message) == (USAGE, True), error.message
+
+
+@pytest.mark.parametrize(
+    "name", ["groupEpoch", "assignmentEpoch", "members", "memberEpoch", "errorCode", "target"]
+)
+@pytest.mark.parametrize("there", [True, False])
+def test_a_missing_part_and_null_are_the_same(tmp_path: Path, name: str, there: bool) -> None:
+    """Targets need not be observed; without the other parts a line cannot be judged."""
+    log, lines = tmp_path / "log", two_members(tmp_path / "log")
+    answer = next(line["answer"] for line in lines if line["op"] == "request")
+    parts = [answer["group"], answer["body"], answer["group"]["members"][0]]
+    part = next(part for part in (parts[::-1] if name == "target" else parts) if name in part)
+    part.pop(name)
+    part |= {name: None} if there else {}
+    write(log, lines)
+    if name == "target":
+        first, second = read_log(log).runs[0].lines[:2]
+        assert (first.seen.targets is None, second.seen.targets is None) == (True, False)
+    else:
+        assert failure(log).message.count(f"is no operation with its answer (it lacks {name})") == 1
 
 
 def test_steps_without_words_in_the_specification_are_counted(

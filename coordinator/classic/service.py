@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 PENDING: Final[Json] = {}
 """The value in place of a response that comes later, with the answers of `take_completed`."""
+MOST_PENDING: Final = 1_000
+"""The number of member ids of a group that were given out (MEMBER_ID_REQUIRED) and have not joined."""
 
 
 class ClassicGroups:
@@ -85,11 +87,21 @@ class ClassicGroups:
         group = self.groups.get(request.group_id) or ClassicGroup(request.group_id)
         step = ClassicStep(group, now_ms, env.config, env.dialect)
         response = _handled(step, request, waits, partial(draw_id, group))
+        if len(step.group.pending) > MOST_PENDING:
+            self._forget_one(step)
         try:
             self._commit(step, log)
         except AppendFailed as refused:
             return refusal(request, refused.code)
         return PENDING if response is None else response
+
+    def _forget_one(self, step: ClassicStep) -> None:
+        """C1: end the session of the pending member id that would end first, so that requests without a
+        member id neither fill the memory nor make each other slow. The client of that id begins anew."""
+        sessions = self._deadlines[step.group.id]
+        known = [name for name in step.group.pending if ("session", name) in sessions]
+        first = min(known, key=lambda name: (sessions["session", name], name))
+        step.become(pending=step.group.pending - {first})
 
     def fence(self, request: CommitRequest) -> CommitRequest:
         """O2: an OffsetCommit to a classic group is fenced by its generation alone; the request that remains

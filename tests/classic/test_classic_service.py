@@ -12,7 +12,7 @@ import pytest
 from classic_driver import FOO, VERSIONS, ClassicDriver, Json, encoded
 
 from coordinator import BadInput, Config, Coordinator
-from coordinator.classic.service import PENDING
+from coordinator.classic.service import MOST_PENDING, PENDING
 
 sys.path.append(str(Path(__file__).parents[1] / "coordinator"))
 from admin_driver import delete
@@ -428,3 +428,16 @@ def test_p2_without_a_clock_deadlines_count_from_0() -> None:
         copy.coordinator = Coordinator(clock=Later())
         copy.coordinator.load([], [], volatile)
         assert timers(copy) == timers(driver)
+
+
+def test_the_pending_id_whose_session_ends_first_makes_room() -> None:
+    """C1: clients that never join take no more memory, and no other client's id for good."""
+    driver = ClassicDriver()
+    ids = [driver.known(f"c{number}", session_ms=20_000) for number in range(MOST_PENDING - 1)]
+    short = driver.known("short", session_ms=10_000)
+    last = driver.known("last", session_ms=30_000)
+    assert len(driver.group["pending"]) == MOST_PENDING
+    assert len(driver.group["timers"]) == MOST_PENDING + 1  # and that of the empty group
+    refused = driver.join("short", short)
+    assert refused is not None and refused["errorCode"] == UNKNOWN
+    assert driver.join("last", last) is None and driver.join("c0", ids[0]) is None

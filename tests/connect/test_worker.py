@@ -9,6 +9,7 @@ import pytest
 from connect_driver import ConnectGroup, Json, named
 
 from coordinator.connect import wire
+from coordinator.core.errors import ErrorCode
 from coordinator.members.connect.assignor import DelayedAssignor
 from coordinator.members.connect.worker import (
     ASSIGNED,
@@ -60,6 +61,12 @@ class Process:
 
     def owns(self) -> str:
         return named(wire.to_wire(self.worker.owned))
+
+
+def heartbeat_answer(**fields: int) -> Json:
+    """An answer to a heartbeat, without an assignment."""
+    answer = {"errorCode": 0, "memberEpoch": 1, "heartbeatIntervalMs": 5_000, "assignment": None}
+    return {**answer, "shouldComputeAssignment": False, **fields}
 
 
 def settle(*processes: Process) -> None:
@@ -147,11 +154,67 @@ def test_a_worker_that_leaves_gives_up_its_work_first(group: ConnectGroup) -> No
     assert [member["memberId"] for member in group.group()["members"]] == ["w1"]
 
 
+def test_h2_a_worker_that_leaves_while_its_heartbeat_is_in_flight_leaves_all_the_same(
+    group: ConnectGroup,
+) -> None:
+    (one,) = started(group, "w1")
+    group.coordinator.advance(10_000)
+    assert one.worker.take_request(one.now_ms) is not None
+    one.worker.leave()
+    one.worker.answered(heartbeat_answer(), one.now_ms)
+    settle(one)
+    assert one.worker.left and one.sent[-1].body["memberEpoch"] == -1
+    assert group.group()["members"] == []
+
+
+def test_h2_a_leave_is_sent_until_a_coordinator_takes_it_and_not_without_a_pause(group: ConnectGroup) -> None:
+    (one,) = started(group, "w1")
+    one.worker.leave()
+    assert one.call()
+    for end in ("lost", "refused"):
+        assert one.worker.take_request(one.now_ms) is not None
+        if end == "lost":
+            one.worker.failed(one.now_ms)
+        else:
+            one.worker.answered(heartbeat_answer(errorCode=ErrorCode.NOT_COORDINATOR), one.now_ms)
+        assert not one.worker.left and one.worker.take_request(one.now_ms) is None
+        group.coordinator.advance(one.worker.next_deadline_ms() - one.now_ms)
+    assert one.send() and one.worker.left
+
+
+STRANGE: dict[str, Json] = {
+    "an epoch that falls": {"memberEpoch": 1},
+    "no epoch": {"memberEpoch": 0},
+    "no interval": {"heartbeatIntervalMs": 0},
+}
+
+
+@pytest.mark.parametrize("answer", STRANGE)
+def test_e4_a_strange_answer_is_followed_by_a_pause(group: ConnectGroup, answer: str) -> None:
+    one, two = started(group, "w1", "w2")
+    epoch = two.worker.epoch
+    assert epoch > 1
+    group.coordinator.advance(two.worker.next_deadline_ms() - two.now_ms)
+    assert two.worker.take_request(two.now_ms) is not None
+    two.worker.answered(heartbeat_answer(**{"memberEpoch": epoch, **STRANGE[answer]}), two.now_ms)
+    assert two.worker.epoch == epoch and two.worker.take_request(two.now_ms) is None
+    pass_time(group, 10_000, one, two)
+    assert group.group()["state"] == "Stable" and two.owns() == "A-2"
+
+
+def test_an_error_that_the_worker_does_not_know_ends_it(group: ConnectGroup) -> None:
+    (one,) = started(group, "w1")
+    group.coordinator.advance(10_000)
+    assert one.worker.take_request(one.now_ms) is not None
+    one.worker.answered(heartbeat_answer(errorCode=999), one.now_ms)
+    assert one.worker.error == 999 and one.call() and one.heard[-1] == f"{REVOKED} A A-1 A-2"
+
+
 def test_a_worker_that_is_refused_says_why_and_sends_nothing_more(group: ConnectGroup) -> None:
     (one,) = started(group, "w1")
     other = Process(group, "w2", assignor_name="eager")
     settle(one, other)
-    assert other.worker.error is not None and other.worker.error.name == "UNSUPPORTED_ASSIGNOR"
+    assert other.worker.error == ErrorCode.UNSUPPORTED_ASSIGNOR
     pass_time(group, 10_000, one)
     assert not other.send() and len(other.sent) == 1
 

@@ -63,7 +63,7 @@ class Worker:
         self.settings = settings
         self.assignor = assignor or DelayedAssignor()
         self.epoch = 0
-        self.error: ErrorCode | None = None
+        self.error: int | None = None
         """The error after which this worker sends no more requests."""
         self.left = False
         self.owned: Partitions = NOTHING
@@ -76,6 +76,7 @@ class Worker:
         """True where the next heartbeat must repeat all fields."""
         self._computed: Computed | None = None
         self._sent: str | None = None
+        self._leave_sent = False
 
     # The driver
 
@@ -87,7 +88,10 @@ class Worker:
         if self.assignor.fire(now_ms):
             self._says_reason = True
         if self._leaves:
-            return None if self._callbacks else self._send(HEARTBEAT, {"memberEpoch": -1})
+            if self._callbacks or now_ms < self._due_ms:
+                return None
+            self._leave_sent = True
+            return self._send(HEARTBEAT, {"memberEpoch": -1})
         if self._computed is not None:
             return self._install(self._computed)
         if self._prepares:
@@ -106,18 +110,20 @@ class Worker:
         if self._sent is None:
             raise ValueError("no request is in flight; take one first")
         api, self._sent = self._sent, None
-        code = ErrorCode(body["errorCode"])
+        code: int = body["errorCode"]
         if api == PREPARE:
             self._prepares = False
-            if code is ErrorCode.NONE:
+            if code == ErrorCode.NONE:
                 self._computed = self.assignor.compute(body)
         elif api == INSTALL:
             computed, self._computed = self._computed, None
-            if code is ErrorCode.NONE and computed is not None:
+            if code == ErrorCode.NONE and computed is not None:
                 self.assignor.installed(computed, now_ms)
                 self._due_ms = now_ms
         elif self._leaves:
-            self.left = True
+            # H2: the worker is out, whatever the answer, unless a coordinator comes that can take the leave
+            self.left = self._leave_sent and code not in _AGAIN
+            self._due_ms = now_ms + (self.settings.retry_ms if self._leave_sent else 0)
         else:
             self._heard(code, body, now_ms)
 
@@ -131,8 +137,8 @@ class Worker:
         self._sent, self._due_ms = None, now_ms + self.settings.retry_ms
 
     def leave(self) -> None:
-        """Give up everything, and then leave the group."""
-        self._leaves = True
+        """Give up everything, and then leave the group. A leave without an answer is sent again."""
+        self._leaves, self._due_ms = True, 0
         self._abandon()
 
     def next_callback(self) -> Callback | None:
@@ -155,7 +161,7 @@ class Worker:
 
     # What comes back
 
-    def _heard(self, code: ErrorCode, body: Json, now_ms: int) -> None:
+    def _heard(self, code: int, body: Json, now_ms: int) -> None:
         if code in _FENCED:
             # W4: everything is abandoned first, and onRevoked is called; then the worker rejoins with its id.
             self.epoch, self._prepares, self._computed = 0, False, None
@@ -163,12 +169,15 @@ class Worker:
             self._abandon()
         elif code in _AGAIN:
             self._say_again(now_ms)
-        elif code is not ErrorCode.NONE:
+        elif code != ErrorCode.NONE:
             self.error = code
             self._abandon()
+        elif body["memberEpoch"] < self.epoch:
+            # E4: no coordinator lets an epoch fall
+            self._say_again(now_ms)
         else:
             self.epoch = body["memberEpoch"]
-            self._due_ms = now_ms + body["heartbeatIntervalMs"]
+            self._due_ms = now_ms + max(body["heartbeatIntervalMs"], self.settings.retry_ms)
             self._prepares = body["shouldComputeAssignment"]
             if body["assignment"] is not None:
                 self._follow(wire.from_wire(body["assignment"]["connectorsAndTasks"], "the assignment"))

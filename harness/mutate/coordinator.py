@@ -98,7 +98,8 @@ OF_PACKAGE: Final = {
         f"tests/connect/test_connect_{name}.py"
         for name in ("survivors", "versions", "input", "administration")
     ),
-    "members/consumer": ("tests/member/test_requests.py", "tests/member/test_callbacks.py"),
+    "members/connect": ("tests/connect/test_worker.py", "tests/connect/test_worker_assignor.py"),
+    "members/consumer": ("tests/member",),
     "migration": ("tests/migration",),
     **dict.fromkeys(("share", "sessions", "core/plain_records"), ("tests/share/test_share_groups.py",)),
     **dict.fromkeys(("core/storage", "core/topics"), (_STORAGE,)),

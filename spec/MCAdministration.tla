@@ -69,15 +69,35 @@ AdministrationLeavesTheGroup ==
   [][Does("ListGroups") \/ Does("AlterConfigs") \/ Does("DescribeConfigs") =>
        UNCHANGED <<group, topics, offsets>>]_adminVars
 
-\* D1: a group that exists is listed, once, unless a filter excludes it.
+\* D1, E5: the state that a list shows: a group of offsets alone is empty.
+StateNow ==
+  LET members == {m \in MemberIds : group.members[m].epoch # NotInGroup}
+      Arrived(m) == /\ group.members[m].epoch = group.epoch /\ group.members[m].revoking = {}
+                    /\ group.members[m].assigned = {p \in Partitions : group.target[p] = m}
+  IN IF members = {} THEN "Empty"
+     ELSE IF group.assignmentEpoch # group.epoch THEN "Assigning"
+     ELSE IF \A m \in members : Arrived(m) THEN "Stable" ELSE "Reconciling"
+
+\* D1: a group is listed with its state and its type, unless a filter names
+\* others alone: then nothing is listed.
 ListedExactly ==
   [][Does("ListGroups") =>
-       /\ Cardinality(admin'.listed) <= 1
-       /\ admin'.states = {} /\ admin'.types = {} => (admin'.listed = {}) = NothingIsThere
-       /\ admin'.states = {"empty"} /\ admin'.listed # {} => NobodyIsThere
-       /\ admin'.types = {"generic"} => (admin'.listed # {} => group.epoch = 0)
-       /\ "nonsense" \in admin'.states => \A found \in admin'.listed : found[1] = "Assigning"
-       /\ \A found \in admin'.listed : found[2] = "consumer" <=> group.epoch > 0]_adminVars
+       LET type == IF group.epoch > 0 THEN "consumer" ELSE "classic"
+           named == /\ admin'.states # {} => \E word \in admin'.states : StateWords[word] = StateNow
+                    /\ admin'.types # {} => \E word \in admin'.types : TypeWords[word] = type
+       IN admin'.listed = IF named /\ ~NothingIsThere THEN {<<StateNow, type>>} ELSE {}]_adminVars
+
+\* D1, D3: the values that a group may have; of any other configuration none.
+\* @type: (Str) => Set(Int);
+AllowedOf(name) ==
+  IF name = "group.consumer.session.timeout.ms" THEN 45000..60000
+  ELSE IF name = "group.consumer.heartbeat.interval.ms" THEN 5000..15000 ELSE {}
+
+\* D1, D3: a value that the broker does not allow is refused, and no other; to
+\* take a value away is never an error.
+AlterIsRefusedFor ==
+  [][Does("AlterConfigs") =>
+       step'.response.error = IF admin'.value \subseteq AllowedOf(admin'.name) THEN "NONE" ELSE "INVALID_CONFIG"]_adminVars
 
 \* D1, D3: the configurations that are shown are in force, and are the
 \* broker's where the group has none.

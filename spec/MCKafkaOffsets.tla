@@ -41,6 +41,17 @@ GivenInOrder ==
     THEN partitionEpochs[m][p] \in 1..group.members[m].epoch
     ELSE partitionEpochs[m][p] = 0
 
+\* O2: a partition that a member is assigned has the epoch of that step, and keeps
+\* it while the member holds the partition; one that was to be revoked and is
+\* assigned again is another time.
+GivenOnce ==
+  [][\A m \in MemberIds, p \in Partitions :
+       LET had == p \in group.members[m].assigned
+           has == p \in group'.members[m].assigned
+       IN /\ has /\ ~had => partitionEpochs'[m][p] = group'.members[m].epoch
+          /\ p \in Held(group, m) \cap Held(group', m) /\ (had \/ ~has) =>
+               partitionEpochs'[m][p] = partitionEpochs[m][p]]_epochVars
+
 \* O2: the member that commits holds the partition, and has since the epoch that
 \* it says, unless that is the current one.
 AcceptedFromTheHolder ==
@@ -48,6 +59,7 @@ AcceptedFromTheHolder ==
        \/ step'.member = None /\ Members(group) = {}
        \/ step'.request.epoch = group.members[step'.member].epoch
        \/ /\ Dialect.PartitionEpochs /\ step'.partition \subseteq Held(group, step'.member)
+          /\ step'.request.epoch < group.members[step'.member].epoch
           /\ \A p \in step'.partition : partitionEpochs[step'.member][p] <= step'.request.epoch]_epochVars
 
 \* O2: and was not refused for an epoch that it has held the partition since.

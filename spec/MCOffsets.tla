@@ -52,7 +52,7 @@ FencedExactly ==
           /\ (error = "STALE_MEMBER_EPOCH") = (isMember /\ ~isCurrent)
           /\ error = "UNKNOWN_TOPIC_ID" => \A p \in step'.partition : topics[p[1]] <= 0
           /\ error = "UNKNOWN_TOPIC_OR_PARTITION" => \A p \in step'.partition : topics[p[1]] > 0
-          /\ error = "UNKNOWN_MEMBER_ID" => ~isMember]_offsetVars
+          /\ (error = "UNKNOWN_MEMBER_ID") = (~isMember /\ ~nobodyMay)]_offsetVars
 
 \* O2: a commit or fetch, fenced or not, leaves group and topics as they are:
 \* no member joins or is removed by it, and no session is extended.

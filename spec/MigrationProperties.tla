@@ -355,4 +355,71 @@ PlaceMovesToConsumer ==
 OneOfEachInstance ==
   \A m, n \in Members(consumer) :
     m # n => consumer.members[m].instance = None \/ consumer.members[m].instance # consumer.members[n].instance
+
+(***************************************************************************)
+(* The fields of answers, time-outs, and what a fail-over leaves           *)
+(***************************************************************************)
+
+\* C1, M2: an answer to a JoinGroup names the sender, with the id that was made
+\* for it, and so does one to a LeaveGroup; an accepted JoinGroup or SyncGroup is
+\* answered with the protocol that the member prefers.  An error has no other
+\* field (H9).
+AnswersHaveTheirFields ==
+  [][Members(consumer) # {} /\ Exists(consumer') =>
+       LET m == step'.member
+           response == classicStep'.response
+           joins == step'.action = "JoinGroup"
+           named == response.error \in {"NONE", "MEMBER_ID_REQUIRED"}
+       IN /\ joins => response.member = IF named THEN m ELSE classicStep'.request.member
+          /\ step'.action = "LeaveGroup" => response.member = m
+          /\ (joins \/ step'.action = "SyncGroup") /\ response.error = "NONE" =>
+               response.type = "consumer" /\ response.protocol = words'[m].protocols[1]
+          /\ step'.response.error \notin {"", "NONE"} =>
+               step'.response.member = None /\ step'.response.epoch = 0 /\ step'.response.assignment = {}]_vars
+
+\* R4: the rebalance time-out removes a member only while it has something to
+\* give up.
+TimeoutOfARevocation ==
+  [][step'.action = "RebalanceTimeout" =>
+       Held(consumer, step'.member) # consumer.members[step'.member].assigned]_vars
+
+\* E5: only a group without members is deleted, and nothing is left of it.
+EmptyIsDeleted ==
+  [][step'.action = "DeleteGroup" =>
+       /\ Members(consumer) = {} /\ Classic!InGroup(classic) = {}
+       /\ ~Exists(consumer') /\ ~IsClassic']_vars
+
+\* P2: no record has a member's previous epoch (H6), its acknowledgement (R5), or
+\* the requests that wait; partitions to give up follow from the target (R4).  A
+\* classic group that goes on rebalancing waits for no new members.
+FailOverForgets ==
+  [][step'.action = "FailOver" =>
+       /\ \A m \in Members(consumer) :
+            LET member == consumer'.members[m] IN
+            /\ member.previousEpoch = 0 /\ ~member.acknowledged
+            /\ member.revoking = Held(consumer, m) \ TargetOf(consumer, m)
+       /\ \A m \in MemberIds :
+            LET member == classic'.members[m] IN
+            member.place # "pending" /\ ~member.joining /\ ~member.syncing
+       /\ ~classic'.initial]_vars
+
+\* M1, P3: a group that is converted back is in the log with a leader among its
+\* members and a protocol that all of them have: a new coordinator needs both.
+DowngradeSavesItsProtocol ==
+  [][Downgrades /\ Members(consumer) # {} =>
+       \E s \in classic'.saved :
+         /\ s.leader \in Classic!InGroup(classic')
+         /\ \A m \in Classic!InGroup(classic') : s.protocol \in NamesIn(classic'.members[m].protocols)]_vars
+
+\* M1, S1: a process of the classic protocol that takes the place of the last
+\* member of the other protocol is a member, with its fields; it waits for the
+\* others, or is in the next generation where there are none.
+LastPlaceIsTaken ==
+  [][Downgrades /\ Members(consumer) # {} /\ step'.action = "JoinGroup" =>
+       LET member == classic'.members[step'.member]
+           request == classicStep'.request
+       IN /\ member.place = "member" /\ ~member.fresh /\ member.instance \in request.instance
+          /\ member.protocols = request.protocols /\ member.subscription = request.subscription
+          /\ member.joining = (classic'.state = "PreparingRebalance")
+          /\ (classicStep'.response.error = "NONE") = ~member.joining]_vars
 =============================================================================

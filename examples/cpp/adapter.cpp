@@ -47,11 +47,17 @@ Partitions minus(const Partitions& from, const Partitions& what) {
     return rest;
 }
 
+// A number as it is: the library would also make one of true, 0.5 and 1e99.
+int whole(const json& value) {
+    if (!value.is_number_integer() || value != json(value.get<int>())) throw Refused("a number is whole, of 32 bits");
+    return value;
+}
+
 Partitions partitions(const json& listed) {
     if (!listed.is_array()) throw Refused("topic partitions are a list");
     Partitions read;
     for (const auto& topic : listed)
-        for (const auto& index : topic.at("partitions")) read.emplace(topic.at("topicId"), index);
+        for (const auto& index : topic.at("partitions")) read.emplace(topic.at("topicId"), whole(index));
     return read;
 }
 
@@ -132,7 +138,8 @@ public:
             for (const auto& [member, listed] : op.at("target").items()) target[member] = partitions(listed);
             scripts[op.at("group")] = target;
         } else if (name == "ids") {
-            for (const auto& id : op.at("next")) ids.push_back(id);
+            const auto next = op.at("next").get<std::deque<string>>();
+            ids.insert(ids.end(), next.begin(), next.end());
         } else {
             throw Refused("there is no operation " + name + " here"); // TODO: advance, fire, records, restart, load
         }
@@ -150,8 +157,8 @@ private:
                 throw Refused(name + " of ConsumerGroupHeartbeat is not supported here");
         const auto given = [&body](const string& name) { return body.contains(name) && !body[name].is_null(); };
         string group_id = body.value("groupId", ""), id = body.value("memberId", "");
-        const int epoch = body.at("memberEpoch");
-        const int timeout_ms = given("rebalanceTimeoutMs") ? body["rebalanceTimeoutMs"].get<int>() : -1;
+        const int epoch = whole(body.at("memberEpoch"));
+        const int timeout_ms = given("rebalanceTimeoutMs") ? whole(body["rebalanceTimeoutMs"]) : -1;
         const bool joins = epoch == 0;
         std::optional<std::set<string>> names;
         std::optional<Partitions> owned;
@@ -222,8 +229,10 @@ private:
     void set_topics(const json& op) {
         auto changed = topics;
         for (const auto& name : op.value("delete", json::array())) changed.erase(name);
-        for (const auto& one : op.value("upsert", json::array()))
+        for (const auto& one : op.value("upsert", json::array())) {
+            if (whole(one.at("partitions")) < 1) throw Refused("a topic needs a partition");
             changed[one.at("name")] = {one.at("id"), one.at("partitions")};
+        }
         topics = changed;
         for (auto& [id, group] : groups) refresh(id, group, false);
     }
@@ -258,6 +267,6 @@ int main() {
         } catch (const std::exception& refused) { // nothing has changed
             answer = {{"ok", false}, {"error", refused.what()}};
         }
-        std::cout << answer.dump() << std::endl;
+        std::cout << answer.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
     }
 }

@@ -62,6 +62,18 @@ public class Adapter {
         return new IllegalArgumentException(why);
     }
 
+    /** A text as it is: asText would also make one of 7 and null. */
+    static String text(JsonNode value) {
+        if (!value.isTextual() && !value.isMissingNode()) throw refuse("a text is needed, not " + value);
+        return value.asText();
+    }
+
+    /** A number as it is: asInt would also make one of "0", true, 0.5 and 1e99. */
+    static int whole(JsonNode value) {
+        if (!value.isIntegralNumber() || !value.canConvertToInt()) throw refuse("a number is needed, not " + value);
+        return value.asInt();
+    }
+
     ObjectNode answer(JsonNode op) {
         consumed = false;
         var answer = JSON.createObjectNode();
@@ -78,15 +90,19 @@ public class Adapter {
                 if (op.has("id")) answer.set("id", op.get("id"));
             }
             case "topics" -> setTopics(op);
-            case "describe" -> answer.set("group", describe(op.path("group").asText()));
+            case "describe" -> answer.set("group", describe(text(op.path("group"))));
             case "assign" -> {
                 if (op.hasNonNull("error")) throw refuse("an assignor that fails is not here yet"); // TODO
                 var target = new HashMap<String, SortedSet<Partition>>();
                 op.path("target").fields().forEachRemaining(
                     one -> target.put(one.getKey(), partitions(one.getValue())));
-                scripts.put(op.path("group").asText(), target);
+                scripts.put(text(op.path("group")), target);
             }
-            case "ids" -> op.path("next").forEach(id -> ids.add(id.asText()));
+            case "ids" -> {
+                var next = new ArrayList<String>();
+                op.path("next").forEach(id -> next.add(text(id)));
+                ids.addAll(next);
+            }
             default -> throw refuse("there is no operation " + op.path("op") + " here"); // TODO: advance, fire, records
         }
         if (consumed) answer.put("consumed", true);
@@ -101,11 +117,12 @@ public class Adapter {
             if (!FIELDS.contains(field.getKey()) && !field.getValue().isNull())
                 throw refuse(field.getKey() + " of ConsumerGroupHeartbeat is not supported here");
         });
-        String groupId = body.path("groupId").asText(), id = body.path("memberId").asText();
-        int epoch = body.path("memberEpoch").asInt(), timeoutMs = body.path("rebalanceTimeoutMs").asInt(-1);
+        String groupId = text(body.path("groupId")), id = text(body.path("memberId"));
+        int epoch = whole(body.path("memberEpoch"));
+        int timeoutMs = body.hasNonNull("rebalanceTimeoutMs") ? whole(body.get("rebalanceTimeoutMs")) : -1;
         boolean joins = epoch == 0;
         var names = body.hasNonNull("subscribedTopicNames") ? new TreeSet<String>() : null;
-        if (names != null) body.get("subscribedTopicNames").forEach(name -> names.add(name.asText()));
+        if (names != null) body.get("subscribedTopicNames").forEach(name -> names.add(text(name)));
         var owned = body.hasNonNull("topicPartitions") ? partitions(body.get("topicPartitions")) : null;
         if (groupId.isEmpty() || (id.isEmpty() && !joins) || epoch < -1 || (joins && (names == null || timeoutMs <= 0)))
             return error(INVALID_REQUEST, "The request is not valid."); // TODO: the other rules of H3 and H4
@@ -173,9 +190,9 @@ public class Adapter {
         if (group.members.isEmpty()) return;
         var script = scripts.remove(groupId);
         consumed |= script != null;
-        group.members.values().forEach(member -> member.target = new TreeSet<>());
-        if (script != null) script.forEach((id, partitions) -> group.members.get(id).target.addAll(partitions));
-        else known.forEach((name, topic) -> {
+        group.members.forEach((id, member) ->
+            member.target = script == null ? new TreeSet<>() : script.getOrDefault(id, new TreeSet<>()));
+        if (script == null) known.forEach((name, topic) -> {
             var takers = group.members.values().stream().filter(one -> one.names.contains(name)).toList();
             for (int index = 0; index < topic.partitions; index++)
                 takers.get(index % takers.size()).target.add(new Partition(topic.id, index));
@@ -186,9 +203,9 @@ public class Adapter {
         var changed = new TreeMap<>(topics);
         op.path("delete").forEach(name -> changed.remove(name.asText()));
         for (var one : op.path("upsert")) {
-            if (!one.hasNonNull("name") || !one.hasNonNull("id") || one.path("partitions").asInt() < 1)
+            if (!one.hasNonNull("name") || !one.hasNonNull("id") || whole(one.path("partitions")) < 1)
                 throw refuse("a topic needs name, id and partitions");
-            changed.put(one.get("name").asText(), new Topic(one.get("id").asText(), one.get("partitions").asInt()));
+            changed.put(text(one.get("name")), new Topic(text(one.get("id")), whole(one.get("partitions"))));
         }
         topics.clear();
         topics.putAll(changed);
@@ -235,7 +252,7 @@ public class Adapter {
         var read = new TreeSet<Partition>();
         for (var topic : listed)
             for (var index : topic.path("partitions"))
-                read.add(new Partition(topic.path("topicId").asText(), index.asInt()));
+                read.add(new Partition(text(topic.path("topicId")), whole(index)));
         return read;
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,23 @@ RIGHT: Final = {
 }
 """The code by which a member does not get partitions that others hold (R7)."""
 WRONG: Final = {"java": "member.assigned", "rust": "member.assigned.clone()", "cpp": "member.assigned"}
+
+
+JOIN: Final = (
+    b'{"op":"request","api":"ConsumerGroupHeartbeat","version":0,"client":{"id":"c"},"body":{"groupId":"g",'
+    b'"memberId":"m","memberEpoch":%s,"rebalanceTimeoutMs":5000,"subscribedTopicNames":["foo"]}}'
+)
+WRONG_LINES: Final = (
+    *(b'{"op":"\xff"}', b'{"op":"topics","upsert":[{"name":"foo","id":"%s","partitions":-3}]}'),
+    *(JOIN % epoch for epoch in (b"0.5", b'"0"', b"true")),
+)
+FOR_ANOTHER: Final = b'{"op":"assign","group":"g","target":{"another":[]}}'
+
+
+def answers(command: str, *lines: bytes) -> list[Any]:
+    """The answers of a program to some lines."""
+    ended = subprocess.run(shlex.split(command), input=b"\n".join(lines), capture_output=True, cwd=ROOT)
+    return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
 def conform(*words: str, json_file: Path) -> tuple[int, Any]:
@@ -58,7 +76,10 @@ def test_an_adapter_has_the_level_of_its_readme_and_no_difference(tmp_path: Path
     folder = tmp_path / language
     built_files = shutil.ignore_patterns("target", "adapter")
     shutil.copytree(EXAMPLES / language, folder, ignore=built_files)
-    target = ("--target", f"stdio:{built(language, folder)}")
+    command = built(language, folder)
+    target = ("--target", f"stdio:{command}")
+    oks = [answer["ok"] for answer in answers(command, *WRONG_LINES, FOR_ANOTHER, JOIN % b"0")]
+    assert oks == [False] * len(WRONG_LINES) + [True, True]
     code, examined = conform("doctor", *target, json_file=tmp_path / "doctor.json")
     (level,) = re.findall(r"calls it \*(.+?)\*", (folder / "README.md").read_text())
     assert (code, examined["level"]) == (HOLDS, level)

@@ -51,8 +51,8 @@ struct Adapter {
 
 fn main() -> io::Result<()> {
     let (mut adapter, mut out) = (Adapter::default(), io::stdout().lock());
-    for line in io::stdin().lock().lines() {
-        let read = serde_json::from_str(&line?).map_err(|error| error.to_string());
+    for line in io::stdin().lock().split(b'\n') {
+        let read = serde_json::from_slice(&line?).map_err(|error| error.to_string());
         let answer = read.and_then(|op: Value| adapter.answer(&op)).unwrap_or_else(|error| {
             json!({"ok": false, "error": error}) // nothing has changed
         });

@@ -17,7 +17,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
 
 from coordinator.core.fields import Json
-from coordinator.serve.codec import fitted, to_json
+from coordinator.serve.codec import fitted, from_json, to_json
 from coordinator.serve.writing import writer
 
 _HEAD: Final = struct.Struct(">hhi")
@@ -81,7 +81,7 @@ def answer_frame(head: Head, body: Json) -> bytes:
 
 
 def request_frame(client_id: str, api: str, version: int, correlation_id: int, body: Json) -> bytes:
-    """The frame of a request of our own."""
+    """The frame of a request of our own. ValueError, in words, for a body that cannot be sent."""
     schema: Any = load_request_schema(NUMBERS[api], version)
     named = {"client_id": client_id} if schema.__header_schema__.__version__ else {}
     header = schema.__header_schema__(
@@ -90,7 +90,10 @@ def request_frame(client_id: str, api: str, version: int, correlation_id: int, b
         correlation_id=correlation_id,
         **named,
     )
-    return _written(header, fitted(schema, body))
+    try:
+        return _written(header, from_json(schema, body))
+    except SerialError as error:
+        raise ValueError(f"{api} cannot be encoded: {error}") from None
 
 
 def _written(header: Any, message: Any) -> bytes:

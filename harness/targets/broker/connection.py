@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import re
 import select
 import socket
 import struct
 import time
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from kio.index import load_request_schema, load_response_schema
-from kio.schema.index import api_key_map
-from kio.serial import entity_reader, entity_writer
-from kio.serial.errors import SerialError
-
-from coordinator.serve.codec import from_json, to_json
+from coordinator.serve.frames import NUMBERS, Malformed, correlation_of, read_answer, request_frame
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.targets.base import Json
 
@@ -27,7 +19,7 @@ LARGEST: Final = 100 * 2**20
 brokers)."""
 CLIENT_ID: Final = "conform"
 
-_KEYS: Final = {name: key for key, name in api_key_map.items()}
+_NAMES: Final = {number: name for name, number in NUMBERS.items()}
 
 
 class Unreachable(ConformError):
@@ -80,9 +72,9 @@ class Connection:
         """The APIs of the broker with their first and last versions, by Kafka's names."""
         answer = self.call("ApiVersions", 0, {})
         return {
-            _camel(api_key_map[api["apiKey"]]): (api["minVersion"], api["maxVersion"])
+            _NAMES[api["apiKey"]]: (api["minVersion"], api["maxVersion"])
             for api in answer["apiKeys"]
-            if api["apiKey"] in api_key_map
+            if api["apiKey"] in _NAMES
         }
 
     def has(self, api: str, version: int) -> bool:
@@ -100,13 +92,13 @@ class Connection:
         if self._failure is not None:
             raise self._failure
         self._correlation_id += 1
-        frame = self._encoded(api, version, body, client_id)
+        frame = request_frame(client_id, api, version, self._correlation_id, body)
         try:
             if self._asked:
                 self._socket.close()
                 self._socket = self._connected()
             self._asked = api, version
-            self._exchanged(api, frame)
+            self._exchanged(api, struct.pack(">i", len(frame)) + frame)
         except Unreachable as failure:
             self._failure = failure
             raise
@@ -154,36 +146,14 @@ class Connection:
         """Close the connection."""
         self._socket.close()
 
-    def _encoded(self, api: str, version: int, body: Json, client_id: str) -> bytes:
-        schema: Any = load_request_schema(_KEYS[_snake(api)], version)
-        header = schema.__header_schema__
-        buffer = io.BytesIO()
-        try:
-            _writer(header)(
-                buffer,
-                header(
-                    request_api_key=schema.__api_key__,
-                    request_api_version=schema.__version__,
-                    correlation_id=self._correlation_id,
-                    client_id=client_id,
-                ),
-            )
-            _writer(schema)(buffer, from_json(schema, body))
-        except SerialError as error:
-            raise ValueError(f"{api} cannot be encoded: {error}") from None
-        frame = buffer.getvalue()
-        return struct.pack(">i", len(frame)) + frame
-
     def _decoded(self, api: str, version: int, frame: bytes) -> Json:
-        schema: Any = load_response_schema(_KEYS[_snake(api)], version)
         try:
-            header, start = _reader(schema.__header_schema__)(frame, 0)
-            message, _ = _reader(schema)(frame, start)
-        except (SerialError, ValueError, IndexError):
+            answer = read_answer(NUMBERS[api], version, frame)
+        except Malformed:
             raise self._nonsense(api) from None
-        if header.correlation_id != self._correlation_id:
+        if correlation_of(frame) != self._correlation_id:
             raise self._nonsense(api)
-        return to_json(message)
+        return answer
 
     def _received(self, length: int, deadline: float) -> bytes:
         parts = []
@@ -202,23 +172,3 @@ class Connection:
             f"answered {api} with something that is not Kafka's protocol",
             "see whether a Kafka broker listens there, without TLS and SASL",
         )
-
-
-@cache
-def _writer(schema: type) -> Any:
-    return entity_writer(schema)
-
-
-@cache
-def _reader(schema: type) -> Any:
-    return entity_reader(schema)
-
-
-@cache
-def _snake(api: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", api).lower()
-
-
-@cache
-def _camel(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_"))

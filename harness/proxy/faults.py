@@ -90,9 +90,9 @@ def from_seed(seed: int, share: float = SHARE) -> Faults:
 class _Line(Form):
     """A line of a schedule: the n-th request of an API by a client, and its fault."""
 
-    client: int
+    client: Annotated[int, Meta(ge=1)]
     api: str
-    nth: int
+    nth: Annotated[int, Meta(ge=1)]
     fault: str
     ms: Annotated[int, Meta(ge=0, le=600_000)] = LONGEST_MS
     code: Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)] = 16
@@ -141,6 +141,8 @@ def _line(content: Any, place: str) -> _Line | None:
     line = formed(fields if recorded else content, _Line, place)
     if line.fault not in KINDS:
         raise ConformError(f"{place} there is no fault {line.fault!r}.")
+    if line.fault == "error" and not line.code:
+        raise ConformError(f'{place} "code" 0 is no error.')
     if line.api not in RECORDED.values():
         raise ConformError(f"{place} there is no {line.api} among {', '.join(RECORDED.values())}.")
     return line

@@ -7,17 +7,28 @@ and an empty one are different.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from harness.errors import ENGINE_FAILED, ConformError
+from harness.errors import ENGINE_FAILED, USAGE, ConformError
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object."""
 
 Assignments: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """A target assignment: member id -> [{"topicId": uuid, "partitions": [index]}]."""
+
+
+def place_of(name: str, what: str) -> tuple[str, int]:
+    """Host and port in a target's name, KIND:HOST:PORT. ConformError (exit 2) where that is no address."""
+    kind, _, address = name.partition(":")
+    host, _, port = address.rpartition(":")
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 1 << 16:
+        raise ConformError(f"{name} names no {what}: write {kind}:HOST:PORT.", USAGE)
+    return host, int(port)
 
 
 class Refused(ConformError):

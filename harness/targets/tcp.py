@@ -10,7 +10,8 @@ import socket
 from contextlib import ExitStack, suppress
 from typing import IO, cast
 
-from harness.errors import ENGINE_FAILED, USAGE, ConformError
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import place_of
 from harness.targets.program import Lines
 from harness.targets.stdio import TIMEOUT_S, StdioTarget
 
@@ -23,20 +24,17 @@ class TcpTarget(StdioTarget):
         super().__init__(address, timeout_s, f"tcp:{address}")
 
     def _opened(self) -> Lines:
-        return Wire(str(self._command), self.name, self._timeout_s)
+        return Wire(self.name, self._timeout_s)
 
 
 class Wire(Lines):
     """One connection."""
 
-    def __init__(self, address: str, name: str, timeout_s: float) -> None:
-        host, _, port = address.rpartition(":")
-        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-        if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-            raise ConformError(f"{name} names no server: write tcp:HOST:PORT.", USAGE)
+    def __init__(self, name: str, timeout_s: float) -> None:
+        place = place_of(name, "server")
         with ExitStack() as stack:
             try:
-                self._socket = socket.create_connection((host, int(port)), timeout_s)
+                self._socket = socket.create_connection(place, timeout_s)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except (OSError, UnicodeError) as error:
                 raise ConformError(

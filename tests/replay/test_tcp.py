@@ -73,6 +73,7 @@ def test_a_server_that_hangs_up_is_named() -> None:
     [
         ("9092", "write tcp:HOST:PORT", USAGE),
         ("127.0.0.1:0", "write tcp:HOST:PORT", USAGE),
+        ("127.0.0.1:" + "9" * 5000, "write tcp:HOST:PORT", USAGE),
         ("127.0.0.1:FREE", "cannot be reached", ENGINE_FAILED),
     ],
 )

@@ -10,8 +10,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
-from harness.errors import ENGINE_FAILED, USAGE, ConformError
-from harness.targets.base import Answer, Capabilities, Json, Refused
+from harness.errors import ENGINE_FAILED, ConformError
+from harness.targets.base import Answer, Capabilities, Json, Refused, place_of
 from harness.targets.broker import admin
 from harness.targets.broker.classic import Waiting, measured_delay
 from harness.targets.broker.connection import TIMEOUT_S, Connection, address_of
@@ -84,16 +84,13 @@ class BrokerTarget(Refusing):
         timeout_s: float = TIMEOUT_S,
         wait_s: float = 0,
     ) -> None:
-        host, _, port = address.rpartition(":")
-        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-        if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-            raise ConformError(f"broker:{address} names no broker: write broker:HOST:PORT.", USAGE)
         self.name = f"broker:{address}"
+        host, port = place_of(self.name, "broker")
         self._dialect = dialect
         self._timeout_s = timeout_s
         self._prefix = f"conform-{run or secrets.token_hex(3)}-"
         self._names = Names(self._prefix)
-        self._broker = Connection(host, int(port), timeout_s)
+        self._broker = Connection(host, port, timeout_s)
         self._connections = {self._broker.address: self._broker}
         self._groups: dict[str, Connection] = {}
         self._topics = RunTopics(self._broker, self._names, self._assigned, timeout_s)

@@ -40,22 +40,23 @@ def scheme_of(place: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """A path as a URI; a URI unchanged, without slashes at its end."""
-    return place.rstrip("/") if scheme_of(place) else Path(place).resolve().as_uri()
+    """A path as a URI in the form of Spark, which takes every character for itself; a URI unchanged, without
+    slashes at its end."""
+    return place.rstrip("/") if scheme_of(place) else f"file://{Path(place).resolve()}"
 
 
 def file_system(place: str) -> tuple[FileSystem, str]:
     """The file system of a path or URI and the path in it. ConformError for an unknown scheme."""
-    uri, scheme = absolute(place), scheme_of(place)
-    rest = uri.partition(":")[2]
+    uri = absolute(place)
+    scheme, rest = scheme_of(uri), uri.partition(":")[2]
     try:
         if scheme == "dbfs":
             if not Path(_DBFS).is_dir():
                 raise ValueError(f"{_DBFS} is not there, where a Databricks cluster shows dbfs:/")
             return LocalFileSystem(), f"{_DBFS}/{rest.lstrip('/')}"
-        if scheme == "file" and not rest.startswith("//"):
-            return LocalFileSystem(), rest
-        system, path = FileSystem.from_uri(f"{_SAME.get(scheme, scheme)}:{rest}" if scheme else uri)
+        if scheme == "file" and (path := rest.removeprefix("//")).startswith("/"):
+            return LocalFileSystem(), path
+        system, path = FileSystem.from_uri(f"{_SAME.get(scheme, scheme)}:{rest}")
     except (ArrowInvalid, OSError, ValueError) as error:
         raise ConformError(
             f"The pipeline's own files cannot be at {place}: {error}. Spark's other file systems are for "

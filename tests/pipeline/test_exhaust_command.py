@@ -58,16 +58,19 @@ def test_errors_are_sentences(
 def test_differences_end_with_11_and_unread_files_with_3(
     dot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "bad.itf.json").touch()
-    inputs = [str(GOLDEN / "basic.itf.json"), str(tmp_path / "bad.itf.json")]
+    """In a folder whose name Spark, a URI and pyarrow might each read in another way."""
+    here = tmp_path / "ü 100% a"
+    here.mkdir()
+    (here / "bad.itf.json").touch()
+    inputs = [str(GOLDEN / "basic.itf.json"), str(here)]
     with pytest.raises(ConformError, match="1 inputs could not be read and 0 steps not be judged") as unread:
-        command(inputs=inputs, out=str(tmp_path / "out"), json_file=tmp_path / "a.json")
+        command(inputs=inputs, out=str(here / "out"), json_file=here / "a.json")
     assert unread.value.exit_code == 3
-    result = json.loads((tmp_path / "a.json").read_text())
+    result = json.loads((here / "a.json").read_text())
     assert (result["quarantined"], result["differences"], result["holds"]) == (1, 0, False)
     capsys.readouterr()
     with pytest.raises(ConformError, match=r"does not conform: \d+ of 748 steps differ") as differs:
-        command(inputs=[str(dot)], target=faulty("wrong"), out=str(tmp_path / "out"), json_file=None)
+        command(inputs=[str(dot)], target=faulty("wrong"), out=str(here / "out"), json_file=None)
     assert differs.value.exit_code == 11
     captured = capsys.readouterr()
     assert "examples/" in captured.out and "findings: " in captured.out

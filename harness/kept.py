@@ -17,6 +17,7 @@ from harness.errors import USAGE, ConformError
 from harness.files import read_text, write_text
 from harness.forms import formed
 from harness.targets.base import Json
+from harness.words import counted
 
 T = TypeVar("T")
 FOLDER: Final = Path(".conform")
@@ -89,7 +90,7 @@ class Kept:
 def tried(what: str, number: int, failing: int, rest: str = "") -> str:
     """The line about entries that were tried first: `what` is their kind ("schedule", "seed"); `rest` follows
     where some fail."""
-    many = f"{number} kept {what}{'s' if number > 1 else ''}"
+    many = counted(number, f"kept {what}")
     fail = f"{failing} still fail{'s' if failing == 1 else ''}"
     ends = ", ".join(part for part in (fail, rest) if part) if failing else "none fails any more"
     return f"{many} tried first: {ends}"

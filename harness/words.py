@@ -9,5 +9,5 @@ def noun(count: int, one: str) -> str:
 
 
 def counted(count: int, one: str) -> str:
-    """A number and its noun: "1 trace", "2 traces"."""
-    return f"{count} {noun(count, one)}"
+    """A number and its noun: "1 trace", "2,000 traces"."""
+    return f"{count:,} {noun(count, one)}"

@@ -278,8 +278,8 @@ def counts(checked: Sequence[Checked]) -> str:
     processor = sum(one.result.processor for one in ran if one.result)
     words = f"{len(ran)} ran now" + (f" ({processor:.0f} s of processor time)" if ran else "")
     if taken:
-        when = taken[0] if taken[0] == taken[-1] else f"{taken[0]} to {taken[-1]}"
-        words += f", {len(taken)} recorded on {when}"
+        when = f"on {taken[0]}" if taken[0] == taken[-1] else f"from {taken[0]} to {taken[-1]}"
+        words += f", {len(taken)} recorded {when}"
     without = len(checked) - len(ran) - len(taken)
     return words + (f", {without} without a result" if without else "")
 

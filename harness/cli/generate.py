@@ -32,6 +32,7 @@ from harness.itf import Trace, write_trace
 from harness.kit import kit_path
 from harness.modules import declared_variables
 from harness.stategraph import Edge
+from harness.words import counted
 
 
 def command(
@@ -141,7 +142,7 @@ class _Summary:
         }
 
     def show(self, out: Path) -> None:
-        print(f"{self.model}: {self.files:,} traces with {self.steps:,} steps in {out}")
+        print(f"{self.model}: {counted(self.files, 'trace')} with {counted(self.steps, 'step')} in {out}")
         if self.actions:
             actions = (f"{name} {count:,}" for name, count in sorted(self.actions.items()))
             print(f"{self.model}: steps by action: {', '.join(actions)}")

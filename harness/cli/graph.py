@@ -22,6 +22,7 @@ from harness.kit import kit_path
 from harness.replay.files import SUFFIX
 from harness.report.sequence_words import violated
 from harness.report.trace_sequence import sequence_of_trace, text_of_trace
+from harness.words import counted
 
 
 def command(
@@ -114,8 +115,11 @@ def command(
         )
     with drawing(f"The state graph of {subject.title}"):
         drawn = draw_page(subject, shown, out, stem) if page else draw(subject, out, stem, fold, fold_by)
-    folded = f", folded by {drawn['folded_by']} to {drawn['nodes']} nodes" if drawn.get("folded_by") else ""
-    print(f"{subject.title}: {drawn['states']:,} states, {drawn['edges']:,} edges{folded}")
+    folded = ""
+    if by := drawn.get("folded_by"):
+        folded = f", folded by {by} to {counted(drawn['nodes'], 'node')}"
+    states, edges = counted(drawn["states"], "state"), counted(drawn["edges"], "edge")
+    print(f"{subject.title}: {states}, {edges}{folded}")
     for file in drawn["files"]:
         print(f"  {file}")
     write_json(json_file, {"command": "graph", "name": stem, "exit_code": 0, **drawn})
@@ -130,7 +134,7 @@ def _sequence(
     files = [out / f"{name}-sequence.{ending}" for ending in texts]
     for file, text in zip(files, texts.values(), strict=True):
         write_text(file, text)
-    print(f"{title}: {len(trace.states) - 1:,} steps", *(f"  {file}" for file in files), sep="\n")
+    print(f"{title}: {counted(len(trace.states) - 1, 'step')}", *(f"  {file}" for file in files), sep="\n")
     made = {"title": title, "states": len(trace.states), "files": [str(file) for file in files]}
     write_json(json_file, {"command": "graph", "name": name, "exit_code": 0, **made})
 

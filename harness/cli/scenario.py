@@ -36,6 +36,7 @@ from harness.scenario.files import (
     trace_beside,
 )
 from harness.scenario.scripts.model import PlayedScript
+from harness.words import counted
 
 
 def command(
@@ -109,7 +110,7 @@ def command(
 
 
 def _play(files: list[Path], spec: Path, limits: Limits) -> list[Played | PlayedScript]:
-    with running(f"checking {len(files)} scenarios with tlc"):
+    with running(f"checking {counted(len(files), 'scenario')} with tlc"):
         return play_files(files, spec, limits)
 
 

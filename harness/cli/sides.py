@@ -14,6 +14,7 @@ from harness.kinds.recordings import names_clients, read_clients
 from harness.targets.base import Json
 from harness.validate.recording import Recorded
 from harness.validate.run import Validated, Validation, validate
+from harness.words import counted
 
 NEAREST = 3
 """The number of possible states of a client that are shown."""
@@ -47,10 +48,9 @@ def judge_clients(clients: Recorded[Any], dialect: str, spec: Path, limits: Limi
     """Follow each member id, and report how far."""
     with running(f"validating {clients.lines} requests of clients") as progress:
         result = validate(clients, dialect, spec, limits, progress)
-    members = len(result.runs)
-    print(f"clients: {clients.lines} requests of {members} member id{'s' * (members != 1)}")
+    print(f"clients: {counted(clients.lines, 'request')} of {counted(len(result.runs), 'member id')}")
     for reason, count in sorted(clients.left_out.items()):
-        print(f"left out of the clients: {count} lines, {reason}")
+        print(f"left out of the clients: {counted(count, 'line')}, {reason}")
     for run in result.runs:
         if run.misfit:
             _explain(run)

@@ -22,6 +22,7 @@ from harness.targets.base import Json
 from harness.validate.recording import Recorded
 from harness.validate.run import Instead, Validated, Validation, validate
 from harness.validate.unread import unread_fields
+from harness.words import counted
 
 SHOWN = 3
 """The number of possible next steps that are shown; all are in the JSON."""
@@ -110,10 +111,10 @@ def _judge(
     with running(f"validating {recorded.lines} steps of {log.name}") as progress:
         result = validate(recorded, name, spec, limits, progress)
     recorded = result.recorded
-    steps, runs = recorded.lines, len(result.runs)
-    print(f"{log}: {steps} steps of group {recorded.group} in {runs} run{'s' * (runs != 1)}, dialect {name}")
+    steps, runs = counted(recorded.lines, "step"), counted(len(result.runs), "run")
+    print(f"{log}: {steps} of group {recorded.group} in {runs}, dialect {name}")
     for reason, count in sorted(recorded.left_out.items(), key=lambda item: _by_number(item[0])):
-        print(f"left out: {count} lines, {reason}")
+        print(f"left out: {counted(count, 'line')}, {reason}")
     if out:
         for number, run in enumerate(result.runs, start=1):
             write_text(out / f"{log.stem}-{number:04}.itf.json", trace_to_text(run.trace))
@@ -132,7 +133,8 @@ def _by_number(reason: str) -> list[tuple[str, int]]:
 def _explain(validated: Validated[Any]) -> None:
     misfit = validated.misfit
     assert misfit is not None
-    print(f"the longest prefix that is a behaviour: {validated.fits} of {len(validated.run.lines)} steps")
+    steps = counted(len(validated.run.lines), "step")
+    print(f"the longest prefix that is a behaviour: {validated.fits} of {steps}")
     print(f"line {misfit.line.number} does not fit: {_sentence(misfit.line.content)}")
     for one in misfit.instead[:SHOWN]:
         print(f"  the specification has {one.action}{f' ({one.branch})' if one.branch else ''}, where")

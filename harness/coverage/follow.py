@@ -20,6 +20,7 @@ from harness.itf import Trace, read_trace
 from harness.kinds.literals import tla_value
 from harness.manifest import Entry
 from harness.modules import declared_variables
+from harness.words import counted
 
 ITF: Final = ".itf.json"
 MODULE: Final = "CoverageTraces"
@@ -47,7 +48,7 @@ def follow(
     The model's figures are not compared: the copy has other states. EngineError if TLC or SANY fails.
     """
     model = entry.model()
-    progress(f"reading its expressions, to follow {len(traces)} traces")
+    progress(f"reading its expressions, to follow {counted(len(traces), 'trace')}")
     all_extents = extents(model.module, limits, model.libraries)
     reached.add(all_extents)
     reached.followed[entry.name] = len(traces)

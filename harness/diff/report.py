@@ -15,7 +15,7 @@ from harness.diff.run import IN_BOTH, ONLY_IN_A, Compared, Diff, Property
 from harness.diff.words import answer_of, effects, input_of
 from harness.files import output_folder
 from harness.itf import Trace, write_trace
-from harness.words import counted, noun
+from harness.words import counted
 
 Json = dict[str, Any]
 TITLES: Final = {Kind.CHANGED: "another outcome", Kind.FORBIDDEN: "forbidden", Kind.ADDED: "added"}
@@ -221,7 +221,7 @@ def headline(group: Group) -> str:
     about = f"{changes} {', '.join(group.about)}" if group.about else ""
     ids = f" [{', '.join(group.requirements)}]" if group.requirements else ""
     step = f"{group.action}{f' ({ways})' if ways else ''}"
-    return f"{step}, {TITLES[group.kind]}{about}: {group.count:,} {noun(group.count, 'input')}{ids}"
+    return f"{step}, {TITLES[group.kind]}{about}: {counted(group.count, 'input')}{ids}"
 
 
 def _example(example: Example, written: dict[int, str], folder: Path) -> Iterator[str]:

@@ -10,6 +10,7 @@ from frozendict import frozendict
 from harness.diff.behaviours import BESIDE, FETCH, OUTCOME, answered, input_part
 from harness.tlaparse import print_value
 from harness.values import State, Value, sort_key
+from harness.words import counted
 
 NOT_IN_GROUP: Final = -1
 NOTHING: Final = "nothing changes"
@@ -64,7 +65,7 @@ def _event(action: str, fields: Mapping[Any, Value]) -> Iterator[str]:
         count = fields.get("partitions")
         yield str(topic)
         if isinstance(count, int) and count > 0:
-            yield f"to {count} partition{'s' * (count > 1)}"
+            yield f"to {counted(count, 'partition')}"
     if partition := fields.get("partition"):
         yield f"of {_plain(partition)}"
         if action != FETCH:

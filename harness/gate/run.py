@@ -27,7 +27,7 @@ from harness.replay.report import explain_causes, left_out, not_loaded, not_repl
 from harness.replay.run import Replayed
 from harness.scenario.files import explain as explain_scenario
 from harness.scenario.files import play_files, scenario_files, stale
-from harness.words import counted, noun
+from harness.words import counted
 
 MOST_CAUSES = 12
 """The number of causes of one step that are printed."""
@@ -154,7 +154,7 @@ class Gate:
         }
         errata = sum(len(one.scenario.errata) for one in played)
         lines = [line for sentences in wrong.values() for line in sentences]
-        message = f"{len(played)} scenarios, {errata} uncorrected states"
+        message = f"{counted(len(played), 'scenario')}, {counted(errata, 'uncorrected state')}"
         message = "\n".join(
             [f"{message}: {counted(len(lines), 'difference')}", *lines] if lines else [message]
         )
@@ -180,9 +180,7 @@ class Gate:
             wait_s=self.options.wait_s,
         )
         self.options.waivers.add(accepted)
-        steps = (
-            f"{counted(result.traces, 'trace')}, {result.judged:,} {noun(result.judged, 'step')} on {target}"
-        )
+        steps = f"{counted(result.traces, 'trace')}, {counted(result.judged, 'step')} on {target}"
         message = "\n".join(
             [f"{steps}, {counted(result.differences, 'difference')}", *left_out(result, accepted)]
         )

@@ -64,11 +64,6 @@ class Describer(Protocol):
         """The card of all states with a key."""
 
 
-def counted(count: int) -> str:
-    """A number of members in words."""
-    return f"{count} member{'s' if count > 1 else ''}"
-
-
 def named(partitions: Iterable[Value]) -> str:
     """Partitions by name, sorted; "-" for none."""
     ordered = sorted(partitions, key=sort_key)

@@ -15,6 +15,7 @@ from harness.graph.fold import Drawn, Folder, fold_graph
 from harness.graph.picture import Titles, to_graphviz
 from harness.graph.render import render
 from harness.itf import Trace
+from harness.words import counted
 
 FOLDS = ("auto", "none", "state", "actions")
 
@@ -101,9 +102,9 @@ def _mark_changes(drawn: Drawn) -> None:
 
 
 def _subtitle(subject: Subject, drawn: Drawn) -> str:
-    size = f"{len(subject.graph):,} states, {subject.graph.number_of_edges():,} edges"
+    size = f"{counted(len(subject.graph), 'state')}, {counted(subject.graph.number_of_edges(), 'edge')}"
     if subject.path:
-        size += f", path of {len(subject.path) - 1} steps"
+        size += f", path of {counted(len(subject.path) - 1, 'step')}"
     return f"{size}, folded by {drawn.folded_by}" if drawn.folded_by else size
 
 

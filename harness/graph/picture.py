@@ -12,6 +12,7 @@ import networkx as nx
 
 from harness.graph.card import Card
 from harness.graph.fold import Drawn, StepKind
+from harness.words import counted, noun
 
 FILL: Final = {
     "Dead": "#d9dde3",
@@ -109,7 +110,7 @@ def _node(attributes: dict[str, object], drawn: Drawn, on_path: bool, here: Sequ
     rows = [f"<B>{_text(card.title)}</B>"] if card.title else []
     rows += [_text(line) for line in card.lines]
     if not whole:
-        rows.append(f"<B>{states:,} state{'s' if states > 1 else ''}</B>")
+        rows.append(f"<B>{counted(states, 'state')}</B>")
     body = "".join(f"<TR><TD>{row}</TD></TR>" for row in rows)
     if card.rows:
         body += f"<TR><TD>{_table(card)}</TD></TR>"
@@ -167,7 +168,7 @@ def _numbers(steps: Sequence[int], most: int = 4) -> str:
             ranges.append([step])
     words = [str(one[0]) if len(one) == 1 else f"{one[0]} to {one[-1]}" for one in ranges[:most]]
     more = sum(len(one) for one in ranges[most:])
-    return f"step{'s' if len(steps) > 1 else ''} {', '.join(words)}{f' and {more} more' if more else ''}"
+    return f"{noun(len(steps), 'step')} {', '.join(words)}{f' and {more} more' if more else ''}"
 
 
 def _listed(kinds: Counter[StepKind], whole: bool) -> list[str]:

@@ -14,7 +14,7 @@ from harness.pipeline.judging import FAIL, PASS
 from harness.pipeline.results import left_out
 from harness.pipeline.run import Run
 from harness.tlaparse import Reader
-from harness.words import noun
+from harness.words import counted
 
 FILE: Final = "graph.html"
 MOST: Final = 50_000
@@ -37,7 +37,7 @@ def write_page(run: Run, title: str, verdicts: DataFrame) -> str:
 def _left_out(verdicts: DataFrame) -> Iterator[str]:
     """Sentences about the transitions that need features that the target lacks."""
     for feature, steps in left_out(verdicts.where("trace = ''")).items():
-        yield f"{steps:,} {noun(steps, 'transition')} left out: the target lacks {feature}."
+        yield f"{counted(steps, 'transition')} left out: the target lacks {feature}."
 
 
 Edge = tuple[str, str, tuple[str, ...]]

@@ -14,7 +14,7 @@ from harness.replay.compare import Difference
 from harness.replay.report import difference_of_state, loaded_otherwise
 from harness.replay.signature import way
 from harness.waivers import excepted
-from harness.words import counted, noun
+from harness.words import counted
 
 _SHOWN: Final = 10
 _PATHS: Final = 3
@@ -71,7 +71,7 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
 def left_out(result: Exhausted) -> Iterator[str]:
     """Sentences about the features that the target declares it lacks, and the steps that need these."""
     for feature, steps in result.left_out.items():
-        yield f"left out, because the target lacks {feature}: {steps:,} {noun(steps, 'step')}"
+        yield f"left out, because the target lacks {feature}: {counted(steps, 'step')}"
 
 
 def load_problems(result: Exhausted) -> Iterator[str]:

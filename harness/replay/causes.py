@@ -18,6 +18,7 @@ from harness.replay.run import Failure
 from harness.replay.signature import place
 from harness.requirements import requirements
 from harness.targets.base import Json
+from harness.words import counted
 
 Place: TypeAlias = tuple[str, int]
 """A step: its trace, and the index of the state after it."""
@@ -219,6 +220,5 @@ def title(one: Cause) -> str:
 
 def sentence(one: Cause) -> str:
     """A cause in words."""
-    count = f"{one.differences} difference{'s' * (one.differences > 1)}"
-    count += f" in {one.steps} step{'s' * (one.steps > 1)}"
+    count = f"{counted(one.differences, 'difference')} in {counted(one.steps, 'step')}"
     return f"{title(one)}: {count}; shortest: step {one.step} of {one.trace}"

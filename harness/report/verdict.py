@@ -20,6 +20,7 @@ from harness.errors import (
 from harness.report.readers.check import ModelResult
 from harness.report.readers.exhaust import Exhaust
 from harness.report.results import Results
+from harness.words import counted
 
 NAMED: Final = 8
 """The number of models that a sentence names; the page lists all of them below."""
@@ -101,15 +102,16 @@ def _steps(results: Results) -> Iterator[Finding]:
             yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.not_loaded:
             sentence = (
-                f"{replay.target} did not load {len(replay.not_loaded)} states of the traces "
+                f"{replay.target} did not load {counted(len(replay.not_loaded), 'state')} of the traces "
                 f"{replay.source}: its adapter is to blame."
             )
             yield Finding(ENGINE_FAILED, sentence, "replay")
         if replay.differences:
             yield Finding(
                 NOT_CONFORMANT,
-                f"{replay.target} differs from the specification in {len(replay.failures)} steps of the "
-                f"traces {replay.source} ({replay.differences} differences).",
+                f"{replay.target} differs from the specification in "
+                f"{counted(len(replay.failures), 'step')} of the traces {replay.source} "
+                f"({counted(replay.differences, 'difference')}).",
                 "findings",
             )
         elif not (replay.target_steps or replay.not_loaded):
@@ -153,7 +155,7 @@ def _exhaust(exhaust: Exhaust) -> Iterator[Finding]:
 
 
 def _faults(exhaust: Exhaust) -> Iterator[Finding]:
-    what = f"{exhaust.steps + exhaust.trace_steps:,} steps of {exhaust.model}"
+    what = f"{counted(exhaust.steps + exhaust.trace_steps, 'step')} of {exhaust.model}"
     if exhaust.failed:
         sentence = f"{exhaust.target} differs from the specification in {exhaust.failed:,} of {what}."
         yield Finding(NOT_CONFORMANT, sentence, "findings" if exhaust.findings else "exhaust")
@@ -161,7 +163,9 @@ def _faults(exhaust: Exhaust) -> Iterator[Finding]:
         left = f"{exhaust.not_judged:,} not judged, {exhaust.quarantined:,} inputs not read"
         yield Finding(ENGINE_FAILED, f"Not all was judged on {exhaust.target} of {what}: {left}.", "exhaust")
     if exhaust.loaded_wrongly:
-        sentence = f"{exhaust.target} did not load {exhaust.loaded_wrongly:,} states of {exhaust.model}"
+        sentence = (
+            f"{exhaust.target} did not load {counted(exhaust.loaded_wrongly, 'state')} of {exhaust.model}"
+        )
         yield Finding(ENGINE_FAILED, f"{sentence}: its adapter is to blame.", "exhaust")
     if exhaust.waiver_problems:
         sentence = f"Waivers of {exhaust.target} on {exhaust.model}: {' '.join(exhaust.waiver_problems)}"

@@ -12,6 +12,7 @@ from harness.errors import meant
 from harness.protocol_schema import schema
 from harness.validate.form import is_operation, parts_of
 from harness.validate.log import lines_of
+from harness.words import counted
 
 _OF_PROXY: Final = frozenset({"listener", "connection", "delivered", "late"})
 """Fields that `conform proxy` adds to a request (docs/proxy.md)."""
@@ -30,7 +31,7 @@ def unread_fields(log: Path) -> list[str]:
         lines.update(fields.keys())
         hints |= fields
     return [
-        f"not read: {place.lstrip('.')}, in {count} line{'s' * (count != 1)}.{hints[place]}"
+        f"not read: {place.lstrip('.')}, in {counted(count, 'line')}.{hints[place]}"
         for place, count in lines.items()
     ]
 

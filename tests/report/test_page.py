@@ -152,7 +152,7 @@ def test_a_difference_is_shown_with_the_command_that_shows_it_again(tmp_path: Pa
     assert "response.memberEpoch: 3, got 1" in shown.text
     assert f"conform replay {trace} --target python" in shown.text
     assert (
-        "python differs from the specification in 1 steps of the traces golden (1 differences)." in shown.text
+        "python differs from the specification in 1 step of the traces golden (1 difference)." in shown.text
     )
 
 

@@ -214,7 +214,7 @@ def test_steps_after_a_deletion_of_the_group_are_left_out(
     run.end()
     validate(tmp_path / "log", json_file=tmp_path / "result.json")
     assert json.loads((tmp_path / "result.json").read_text())["steps"] == 2
-    assert "1 lines, after a deletion of the group" in capsys.readouterr().out
+    assert "1 line, after a deletion of the group" in capsys.readouterr().out
 
 
 def test_hundreds_of_steps(tmp_path: Path) -> None:
@@ -330,8 +330,8 @@ def test_steps_without_words_in_the_specification_are_counted(
     run.end()
     validate(tmp_path / "log")
     output = capsys.readouterr().out
-    assert "1 steps of group g in 1 run" in output
+    assert "1 step of group g in 1 run" in output
     for reason in ("another group", "refused", "after a restart from a part of the log"):
-        assert f"left out: 1 lines, {reason}" in output
+        assert f"left out: 1 line, {reason}" in output
     validate(tmp_path / "log", group="h")
-    assert "1 steps of group h in 1 run" in capsys.readouterr().out
+    assert "1 step of group h in 1 run" in capsys.readouterr().out

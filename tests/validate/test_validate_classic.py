@@ -239,7 +239,7 @@ def test_a_step_that_the_model_lacks_ends_a_run_and_is_counted(
     run.beat(a, 1)
     run.end()
     validate(run.log)
-    assert "left out: 1 lines, after a LeaveGroup of several members, " in capsys.readouterr().out
+    assert "left out: 1 line, after a LeaveGroup of several members, " in capsys.readouterr().out
 
 
 def test_a_worker_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,7 +255,7 @@ def test_a_worker_ends_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str
     validate(write(tmp_path / "more", [*lines[:-1], given, lines[-1]]))
     out = capsys.readouterr().out
     assert "11 steps of group g" in out
-    assert "left out: 1 lines, of a group of another kind (M1, W1)" in out
+    assert "left out: 1 line, of a group of another kind (M1, W1)" in out
 
 
 def test_without_a_clock_of_ones_own_time_outs_would_be_missing(tmp_path: Path) -> None:

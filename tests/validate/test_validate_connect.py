@@ -232,8 +232,8 @@ def test_steps_that_the_model_lacks_are_counted(tmp_path: Path, capsys: pytest.C
     out = capsys.readouterr().out
     assert "4 steps of group g in 1 run" in out
     for reason in ("a join without a rebalance time-out, which", "an assignor that failed, which"):
-        assert f"left out: 1 lines, {reason} no" in out
-    assert "left out: 1 lines, after an assignor that failed" in out
+        assert f"left out: 1 line, {reason} no" in out
+    assert "left out: 1 line, after an assignor that failed" in out
 
 
 def test_hundreds_of_steps(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named, owned_by
+from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, named, owned_by
 from harness.itf import Trace
 from harness.kinds.classic.state import ClassicGroup, ClassicReader, ClassicState
 from harness.values import State
+from harness.words import counted
 
 CLASSIC_STATES: Final = ("Dead", "Empty", "PreparingRebalance", "CompletingRebalance", "Stable")
 """C1, in the order of the legend."""
@@ -56,11 +57,11 @@ class ClassicDescriber:
         words = [group.state]
         waits = [_waits(group, name) for name in group.members]
         if level == BY_MEMBERS and waits:
-            words.append(counted(len(waits)))
+            words.append(counted(len(waits), "member"))
         elif level == BY_WAITING:
             for kind in (JOINING, SYNCING, OWES, ""):
                 if kind in waits:
-                    words.append(f"{counted(waits.count(kind))} {kind}".strip())
+                    words.append(f"{counted(waits.count(kind), 'member')} {kind}".strip())
             words += [f"{len(group.pending)} not joined"] if group.pending else []
         return tuple(words)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named, owned_by
+from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, named, owned_by
 from harness.itf import Trace
 from harness.kinds.consumer.expect import group_state, member_state
 from harness.kinds.consumer.state import Group, SpecState, StateReader
 from harness.kinds.features.computing_sequence import computes
 from harness.values import State
+from harness.words import counted
 
 GROUP_STATES: Final = ("Dead", "Empty", "Assigning", "Reconciling", "Stable")
 """E5, in the order of the legend."""
@@ -68,9 +69,10 @@ class GroupDescriber:
         progress = [_progress(group, name) for name in group.members]
         words = [group_state(group)]
         if level == BY_PROGRESS:
-            words += [f"{counted(progress.count(stage))} {stage}" for stage in PROGRESS if stage in progress]
+            members = {stage: counted(progress.count(stage), "member") for stage in PROGRESS}
+            words += [f"{members[stage]} {stage}" for stage in PROGRESS if stage in progress]
         elif level != BY_STATE and progress:
-            words.append(counted(len(progress)))
+            words.append(counted(len(progress), "member"))
             if level == BY_REVOKING and REVOKING in progress:
                 words.append(f"{progress.count(REVOKING)} {REVOKING}")
         return tuple(words)

@@ -30,6 +30,7 @@ from harness.kinds.fields import Partition
 from harness.report.sequence import Event, Fate, Message, Note, Shows, Step
 from harness.report.sequence_words import COORDINATOR, NOBODY, natural, partitions
 from harness.values import Value, as_function
+from harness.words import counted
 
 _REQUESTS: Final = frozenset(
     {"Join", "Rejoin", "Return", "Heartbeat", "Leave", "LeaveTemporarily", "OffsetCommit", "OffsetFetch"}
@@ -272,7 +273,7 @@ def _happens(after: SpecState) -> str:
     """A step that is no message, in words."""
     step, admission = after.step, after.admission
     topic = f"topic {step.topic}"
-    many = f"{step.partitions} partition{'s' if step.partitions > 1 else ''}"
+    many = counted(step.partitions, "partition")
     changed = f"{topic} has {many}" if step.partitions > 0 else f"{topic} is deleted"
     return {
         "SessionTimeout": f"session of {step.member} runs out",

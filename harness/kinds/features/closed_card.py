@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from harness.errors import ConformError
-from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, counted, named
+from harness.graph.card import BY_MEMBERS, BY_STATE, Card, Key, Row, named
 from harness.kinds.classic.card import CLASSIC_STATES
 from harness.kinds.consumer.expect import group_state
 from harness.kinds.consumer.state import Group, read_group
 from harness.kinds.fields import BadField, Fields, read_function
 from harness.values import State
+from harness.words import counted
 
 GROUP_STATES: Final = (*CLASSIC_STATES[:2], "Assigning", "Reconciling", *CLASSIC_STATES[2:])
 """The states of consumer groups and of classic groups, in the order of the legend."""
@@ -77,9 +78,9 @@ class ClosedDescriber:
         uses = ["classic" if read.phases[name] else "consumer" for name in read.group.members]
         if level == BY_PROTOCOL and read.kind == "consumer":
             protocols = (one for one in ("classic", "consumer") if one in uses)
-            words += [f"{counted(uses.count(one))} ({one})" for one in protocols]
+            words += [f"{counted(uses.count(one), 'member')} ({one})" for one in protocols]
         elif level != BY_STATE and uses:
-            words.append(counted(len(uses)))
+            words.append(counted(len(uses), "member"))
         return tuple(words)
 
     def folded_card(self, key: Key) -> Card:

@@ -17,6 +17,7 @@ from harness.report.sequence_words import COORDINATOR, NOBODY
 from harness.simulate.report import operation_in_words
 from harness.targets.base import Json
 from harness.validate.form import check_form
+from harness.words import counted
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Simulation:
     def outcome(self) -> str:
         """The findings in a few words."""
         kinds, stale = len(self.violations), len(self.waiver_problems)
-        words = [f"{kinds} kind{'s' if kinds > 1 else ''} of violations"] if kinds else []
-        words += [f"{stale} waiver{'s' if stale > 1 else ''} to remove"] if stale else []
+        words = [f"{counted(kinds, 'kind')} of violations"] if kinds else []
+        words += [f"{counted(stale, 'waiver')} to remove"] if stale else []
         return " and ".join(words) or "everything holds"
 
 

@@ -71,7 +71,7 @@ def test_only_its_targets_touch_the_coordinator() -> None:
             "broker/forms",
         )
     } | {f"harness/proxy/{name}.py" for name in ("conversation", "link", "messages", "record", "run")}
-    for name, table in (("connection", "codec"), ("admin", "forms"), ("forms", "forms")):
+    for name, table in (("connection", "frames"), ("admin", "forms"), ("forms", "forms")):
         broker = imports(ROOT / f"harness/targets/broker/{name}.py")
         own = {each for each in broker if each.split(".")[0] == "coordinator"}
         assert all(each.startswith(f"coordinator.serve.{table}") for each in own), "tables of messages alone"

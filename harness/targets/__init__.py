@@ -44,7 +44,7 @@ def _with_ids(target: Target) -> Target:
     """The target with the operation `ids`; a target whose `hello` fails is closed."""
     try:
         return target if "ids" in target.hello().controls else SymbolicIds(target)
-    except ConformError:
+    except BaseException:
         target.close()
         raise
 
@@ -88,7 +88,7 @@ def start_target(
                 "other traces each departure of its dialect is a difference.",
                 USAGE,
             )
-    except ConformError:
+    except BaseException:
         target.close()
         raise
     return target

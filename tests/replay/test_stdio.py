@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -103,15 +104,32 @@ def test_an_answer_without_an_end_does_not_fill_the_memory(
     assert "wrote more than 3 MiB without the end of a line" in failure(endless).message
 
 
+def assert_ended(process: int) -> None:
+    with pytest.raises(ProcessLookupError):
+        for _ in range(1000):  # the system takes a moment
+            os.kill(process, 0)
+            time.sleep(0.01)
+
+
 def test_a_program_is_ended_with_those_that_it_started(tmp_path: Path) -> None:
     """A wrapper, such as a script of a shell, waits for the program that does not answer."""
     target = StdioTarget(f"sh -c 'sleep 600 & echo $! > {tmp_path}/started; wait'", 0.3)
     assert "did not answer hello" in failure(target).message
-    started = int((tmp_path / "started").read_text())
-    with pytest.raises(ProcessLookupError):
-        for _ in range(1000):  # the system takes a moment
-            os.kill(started, 0)
+    assert_ended(int((tmp_path / "started").read_text()))
+
+
+def test_a_program_that_does_not_answer_ends_with_a_stopped_command(tmp_path: Path) -> None:
+    target = (
+        f"stdio:sh -c 'sleep 600 & echo $! > {tmp_path}/begun; mv {tmp_path}/begun {tmp_path}/started; wait'"
+    )
+    command = [sys.executable, "-m", "harness", "replay", "traces/golden/basic.itf.json", "--target", target]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        while not (tmp_path / "started").exists():
             time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        run.communicate()
+    assert run.returncode == 130
+    assert_ended(int((tmp_path / "started").read_text()))
 
 
 def test_a_target_whose_second_hello_fails_is_closed(tmp_path: Path) -> None:
@@ -123,8 +141,7 @@ def test_a_target_whose_second_hello_fails_is_closed(tmp_path: Path) -> None:
     )
     with pytest.raises(ConformError, match="not JSON: nonsense"):
         open_target(f"stdio:{sys.executable} {tmp_path}/target.py")
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "started").read_text()), 0)
+    assert_ended(int((tmp_path / "started").read_text()))
 
 
 def test_a_silent_target_runs_into_the_time_out(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import re
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +92,7 @@ def command(
         injected = from_file(schedule)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     for host, port in places:
+        _check_free(host, port)  # before an earlier record is replaced
         if not _is_loopback(host):
             print(f"Everybody who reaches {host}:{port} reaches the broker through it.", file=sys.stderr)
     with opened_log(record) as note:
@@ -109,6 +111,16 @@ def _address(option: str, given: str) -> tuple[str, int]:
     if match is None or not 0 < int(match["port"]) < 1 << 16:
         raise ConformError(f"{option} is HOST:PORT, as in 127.0.0.1:9092, not {given!r}.", USAGE)
     return match["host"].strip("[]"), int(match["port"])
+
+
+def _check_free(host: str, port: int) -> None:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise ConformError(
+            f"--listen {host}:{port} cannot be used: {error.strerror}. Name another address.", ENGINE_FAILED
+        ) from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -61,3 +62,16 @@ def test_the_page_has_the_faults() -> None:
         dict(re.findall(r"^\| `([a-z ]+)` \| (.+) \|$", re.sub(r" \(`\w+`\)", "", PAGE), re.MULTILINE))
         == KINDS
     )
+
+
+def test_an_address_that_is_taken_is_named_and_the_record_of_before_stays(tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl"
+    record.write_text("a record of before")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        options = ["--listen", address, "--upstream", "127.0.0.1:9", "--record", str(record)]
+        command = [sys.executable, "-m", "harness", "proxy", *options]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 3
+    assert f"--listen {address} cannot be used: Address already in use" in ended.stderr
+    assert record.read_text() == "a record of before"

@@ -221,10 +221,10 @@ def membership(before: State, after: State) -> frozenset[str]:
 
 def _plain(value: Value | None) -> str:
     """A value for reading: partitions as foo-0, a set by its elements."""
-    if value is None:
+    if value is None or value == "":
         return "none"
     if isinstance(value, str):
-        return str(value) or "nobody"
+        return value
     if isinstance(value, frozendict) and {"owned", "epoch", "member"} <= set(value):
         return f"request of {value['member']} with epoch {value['epoch']}"
     if isinstance(value, frozendict) and {"error", "epoch", "assignment"} <= set(value):

@@ -125,10 +125,9 @@ def describe(talk: Talk) -> str:
     members = group["members"]
     sent = "describe, of a group with the member m1"
     same(sent, [one.get("memberId") for one in members], ["m1"], "members has the one member")
-    facts: Json = {"state": "Stable"}
     if talk.view.shows("state") and group["state"] != "Stable":
         raise Wrong(sent, group["state"], "a group whose members have all they should is Stable (E5)")
-    facts = {"memberEpoch": (epoch or {}).get("memberEpoch"), "subscribedTopicNames": [FOO["name"]]}
+    facts: Json = {"memberEpoch": (epoch or {}).get("memberEpoch"), "subscribedTopicNames": [FOO["name"]]}
     if talk.can("topics"):
         every = [{"topicId": FOO["id"], "partitions": sorted(ALL)}]
         facts |= {"assigned": every, "target": every, "pendingRevocation": []}

@@ -44,7 +44,7 @@ def lines(result: Shrunk, name: str, target: str, dialect: str, oracle: Oracle) 
         return
     yield (
         f"a behaviour of the specification: its states are {result.engine}'s (spec {result.spec[:12]}), "
-        f"as are those of {counted(result.tried, 'shorter trace')} that were tried"
+        f"as are those of {counted(result.tried, 'shorter trace')} on the way"
     )
 
 

@@ -115,3 +115,13 @@ def test_where_two_values_differ() -> None:
     a = frozendict(x=frozendict(p=1, q=2), y=frozenset({1}))
     b = frozendict(x=frozendict(p=1, q=3), y=frozenset({1}), z=4)
     assert list(changes(a, b)) == [(("x", "q"), 2, 3), (("z",), None, 4)]
+
+
+def test_a_name_that_is_not_there_is_none() -> None:
+    """An assignor, an instance or an owner: "" says of each that there is none."""
+    before, after = (
+        frozendict(group=frozendict(members=frozendict(m1=frozendict(epoch=1, assignor=name))))
+        for name in ("", "range")
+    )
+    assert effects(before, after) == ["m1 assignor: none → range"]
+    assert effects(after, before) == ["m1 assignor: range → none"]

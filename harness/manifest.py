@@ -22,6 +22,8 @@ from harness.forms import Form, formed
 
 TIERS: Final = ("small", "soak")
 _BRIEF_S: Final = 5
+_NAMED: Final = 12
+"""The number of models that an error names."""
 
 
 class _Simulation(Form):
@@ -126,7 +128,7 @@ class Manifest:
     entries: tuple[Entry, ...]
 
     def entry(self, name: str) -> Entry:
-        """The entry of this name. ConformError that names the most similar one, or all, if there is none."""
+        """The entry of this name. ConformError that names the most similar one, or some, if there is none."""
         for entry in self.entries:
             if entry.name == name:
                 return entry
@@ -134,7 +136,8 @@ class Manifest:
         place = self.folder / "manifest.json"
         if hint := meant(name, names):
             raise ConformError(f"There is no model {name} in {place}.{hint}")
-        raise ConformError(f"There is no model {name} in {place}; it has: {', '.join(names)}.")
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        raise ConformError(f"There is no model {name} in {place}; it has: {', '.join(names[:_NAMED])}{more}.")
 
 
 def read_manifest(path: Path) -> Manifest:

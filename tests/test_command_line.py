@@ -145,6 +145,15 @@ def test_a_name_that_is_no_model_gets_a_suggestion() -> None:
     assert "Did you mean MCTour?" in " ".join(ended.stderr.split())
 
 
+def test_a_name_like_no_other_gets_a_few_models_and_not_hundreds() -> None:
+    ended = conform("check", "xyzzy")
+    assert (
+        ended.returncode,
+        re.search(r"; it has: MC\w+, .* and \d+ more\.\n$", ended.stderr) is not None,
+    ) == (2, True)
+    assert len(ended.stderr) < 400
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

@@ -56,8 +56,8 @@ def command(
     conform report --results build --summary
 
     Exit codes, the most serious that applies: 3 an engine failed; 2 a file that is not a result; 10 a model
-    is not as expected; 11 differences on a target; 12 results or evidence are missing, or a seeded bug was
-    not caught; 0 otherwise.
+    is not as expected; 11 differences on a target; 13 a model ran out of time; 12 results or evidence are
+    missing, or a seeded bug was not caught; 0 otherwise.
     """
     check_json_place(json_file)
     manifest = kit_path(manifest)

@@ -405,7 +405,7 @@ Bearable ==
        {m \in Members(consumer) : phase[m] = ""} # Holds(classicStep'.request)
   /\ \A m \in MemberIds : phase'[m] # "" /\ phase[m] = "" /\ m \in Members(consumer) => consumer.members[m].revoking = {}
   /\ step'.action = "FailOver" => \A m \in MemberIds : phase[m] # "" => consumer.members[m].revoking = {}
-  /\ IsClassic /\ Exists(consumer') /\ Classic!InGroup(classic) # {} => classic.protocol # "" /\ ~outlived
+  /\ IsClassic /\ Members(consumer') # {} /\ Classic!InGroup(classic) # {} => classic.protocol # "" /\ ~outlived
   /\ outlived' = (/\ step'.action # "FailOver"
                   /\ \/ outlived
                      \/ Exists(consumer) /\ \E m \in Classic!InGroup(classic') : phase[m] \notin {"", "stable"})

@@ -80,22 +80,6 @@ EpochsGoBackFromEmpty ==
   [][consumer'.epoch + classic'.generation < consumer.epoch + classic.generation =>
        step'.action = "FailOver" \/ (Members(consumer) = {} /\ Classic!InGroup(classic) = {})]_kafkaVars
 
-\* M2, M3: a Heartbeat tells a member of the classic protocol to rejoin exactly
-\* while it must.
-HeartbeatTells ==
-  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
-       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
-       (classicStep'.response.error = "REBALANCE_IN_PROGRESS") = IsToRejoin(step'.member)]_kafkaVars
-
-\* S2: the same with static members: a process that sends the instance id of
-\* another is fenced.
-HeartbeatTellsOrFences ==
-  [][Exists(consumer) /\ step'.action = "ClassicHeartbeat" /\ phase[step'.member] # ""
-       /\ classicStep'.request.generation = consumer.members[step'.member].epoch =>
-       LET fenced == FencedError(step'.member, classicStep'.request)
-           told == IF IsToRejoin(step'.member) THEN "REBALANCE_IN_PROGRESS" ELSE "NONE"
-       IN classicStep'.response.error = IF fenced # "NONE" THEN fenced ELSE told]_kafkaVars
-
 \* M2: a LeaveGroup, a time-out or a session ends the membership.
 WhoGoesIsNoMember ==
   [][Exists(consumer) /\ (\/ step'.action \in {"SessionTimeout", "RebalanceTimeout", "JoinTimeout", "SyncTimeout"}

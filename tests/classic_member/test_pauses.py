@@ -66,20 +66,3 @@ def test_an_assignor_that_the_member_does_not_have_ends_it(name: str | None) -> 
     error = script.member.take_error()
     assert script.member.phase is Phase.FAILED and script.sent is None
     assert isinstance(error, MemberError) and error.code == INCONSISTENT
-
-
-def test_a_synchronization_that_is_refused_again_has_a_pause() -> None:
-    """C1: the coordinator accepts each JoinGroup, and refuses each SyncGroup. The first refusal is an
-    ordinary rebalance, so the member joins again at once."""
-    script = joining()
-    for round_ in range(3):
-        script.reply(
-            memberId="m", generationId=round_, protocolName="scripted", members=[], skipAssignment=False
-        )
-        assert script.sent is not None and script.sent.api == "SyncGroup"
-        script.reply(errorCode=REBALANCE)
-        if round_ > 0:
-            assert pause_ms(script) == 100
-            script.now_ms += 100
-            script.run()
-        assert script.sent is not None and script.sent.api == "JoinGroup"

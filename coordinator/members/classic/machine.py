@@ -108,8 +108,6 @@ class ClassicMember:
         self._due_ms = 0
         """The time of the next heartbeat."""
         self._not_before_ms = 0
-        self._sync_refused = False
-        """Was the last SyncGroup refused?"""
 
     @property
     def owned(self) -> Partitions:
@@ -330,10 +328,6 @@ class ClassicMember:
             self._callbacks.fail(MemberError(error, f"The coordinator refused a commit with error {error}."))
         if error and request.api == "JoinGroup" and (error != MEMBER_ID_REQUIRED or request.body["memberId"]):
             self._back_off(now_ms)  # a refused member joins again, and may be refused again
-        if request.api == "SyncGroup":
-            again, self._sync_refused = self._sync_refused, error != 0
-            if error and again:
-                self._back_off(now_ms)  # one refusal is a rebalance that goes on; two may go on for ever
         if error == 0:
             self._accepted(request, body, now_ms)
         elif request.api == "JoinGroup" and error == MEMBER_ID_REQUIRED:

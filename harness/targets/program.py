@@ -57,8 +57,8 @@ class Lines:
         self._lengths.append(len(line))
 
     def read(self, operation: str) -> bytes:
-        """The answer to the oldest line without one, without its line feed; `asked` is that line's name in
-        messages.
+        """The answer to the oldest line without one, without its line feed; messages call that line
+        `operation`.
 
         ConformError (exit 3) if the program ends, neither reads nor answers within the time-out, or writes
         more lines than it got.

@@ -262,7 +262,10 @@ NEVER = {
     "never answers": ("for line in sys.stdin: pass\ntime.sleep(600)", "did not answer advance within 1 s"),
     "never reads": ("time.sleep(600)", "did not (read|answer) advance within 1 s"),
     "ends": ("sys.stdin.readline()\nsys.exit('gone')", "before it answered advance .exit code 1.*gone"),
-    "talks nonsense": ("print('x', flush=True)\nsys.stdin.read()", "answered advance with something that is"),
+    "talks nonsense": (
+        "sys.stdin.readline()\nprint('x', flush=True)\nsys.stdin.read()",
+        "answered advance with something that is",
+    ),
 }
 
 

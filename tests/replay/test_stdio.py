@@ -26,7 +26,7 @@ CLIENT = {"id": "c", "host": "/127.0.0.1", "principal": "User:c"}
 
 def program(tmp_path: Path, text: str, timeout_s: float = 20.0) -> StdioTarget:
     path = tmp_path / "target.py"
-    path.write_text("import sys, time, json\n" + text, encoding="utf-8")
+    path.write_text("import json, os, sys, time\n" + text, encoding="utf-8")
     return StdioTarget(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}", timeout_s)
 
 
@@ -84,7 +84,9 @@ def test_nonsense_is_quoted(tmp_path: Path, line: str, words: str) -> None:
     assert (
         words
         in failure(
-            program(tmp_path, f"sys.stdin.readline(); print({line!r}, flush=True); sys.stdin.read()")
+            program(
+                tmp_path, f"sys.stdin.readline(); os.write(1, {line + chr(10)!r}.encode()); sys.stdin.read()"
+            )
         ).message
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.engines.base import EngineError, Failure, Limits, Model, Outcome, Progress, Result
 from harness.engines.registry import ENGINES
@@ -16,6 +16,9 @@ from harness.itf import write_trace
 from harness.manifest import Entry
 from harness.property_requirements import requirements_of
 from harness.retrace import with_steps
+
+_OUTCOME: Final = {"outcome", "property"}
+"""The facts of a result that are no figures."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +139,10 @@ def check_entry(
 ) -> Checked:
     """Run the engine on an entry of the manifest, whatever is recorded.
 
-    An expected result goes to this machine's store, and with `keep` becomes the committed record. A result
-    that differs from a record of the same key is a failure. Log and counterexample go to the folder `out`.
-    Where the engine is not on this machine, the record counts in its place.
+    A result with the expected outcome goes to this machine's store, so that a wrong figure in the manifest
+    costs no second run; with `keep`, a result as expected becomes the committed record. A result that differs
+    from a record of the same key is a failure. Log and counterexample go to the folder `out`. Where the
+    engine is not on this machine, the record counts in its place.
     """
     try:
         checked = _run(entry.model(), entry.engine, out, limits, progress)
@@ -154,11 +158,12 @@ def check_entry(
         checked = _judge(entry, once_more)
     assert checked.result is not None
     recorded = _recorded(entry, records.folder, keep)
-    differences = (*checked.differences, *unlike_record(checked.result, recorded))
-    if not differences:
+    unlike = unlike_record(checked.result, recorded)
+    if not unlike and _OUTCOME.isdisjoint(difference.what for difference in checked.differences):
         records.keep(entry, checked.result)
-        if keep:
-            record(entry, checked.result, records.folder)
+    differences = (*checked.differences, *unlike)
+    if keep and not differences:
+        record(entry, checked.result, records.folder)
     return replace(checked, differences=differences, why=why)
 
 

@@ -174,7 +174,7 @@ def _download() -> None:
 class _Taking:
     """The choice of results that are taken from records: not those of `anew`, and none with `fresh`.
 
-    With `keep` a result becomes the committed record, so that only a committed one is taken.
+    With `keep` a result as expected becomes the committed record.
     """
 
     records: Records
@@ -211,8 +211,13 @@ class _Taking:
             return None, ""
         if self.fresh or model.name in self.anew:
             return None, "--fresh" if self.fresh else "in every run"
-        record = self.records.publish(entry) if self.keep else self.records.find(entry)
-        return (judge_record(entry, record, out), "") if record.counts else (None, record.why)
+        record = self.records.find(entry)
+        if not record.counts:
+            return None, record.why
+        taken = judge_record(entry, record, out)
+        if self.keep and not taken.differences:
+            taken = judge_record(entry, self.records.publish(entry), out)
+        return taken, ""
 
     def _run(self, job: Job, why: str, out: Path, limits: Limits, progress: Progress) -> Checked:
         model, engine, entry = job

@@ -207,6 +207,27 @@ def test_a_local_result_becomes_the_committed_record_without_a_new_run(here: Pat
     assert [model["ran"] for model in check("--record-evidence")[1]["models"]] == [True]
 
 
+def test_a_wrong_figure_of_the_manifest_costs_no_second_run(here: Path) -> None:
+    write(here / "specs", HOLDS | {"distinct_states": 8})
+    for ran in (True, False):
+        code, data, result = check("--record-evidence")
+        assert (code, [model["ran"] for model in data["models"]]) == (10, [ran])
+        assert "Counter: distinct_states: expected 8, got 9" in result.output
+    assert not (here / "specs/evidence").exists()
+    write(here / "specs", HOLDS)
+    code, data, _ = check("--record-evidence")
+    assert (code, [model["ran"] for model in data["models"]]) == (0, [False])
+    entry = read_manifest(here / "specs/manifest.json").entries[0]
+    assert verify(entry, here / "specs").status is Status.ACCEPTED
+
+
+def test_a_result_of_another_outcome_is_computed_each_time(here: Path) -> None:
+    write(here / "specs", HOLDS | {"config": FAILS["config"]})
+    for _ in range(2):
+        code, data, _ = check()
+        assert (code, [model["ran"] for model in data["models"]]) == (10, [True])
+
+
 def test_a_changed_figure_is_refused(here: Path, tlc_result: Result) -> None:
     entry = recorded(here, HOLDS, tlc_result)
     change(here / "specs/evidence/Counter.json", '"distinct_states": 9', '"distinct_states": 10')

@@ -31,6 +31,7 @@ from harness.files import output_folder
 from harness.pipeline import need_spark
 from harness.replay.dialects import chosen_dialect
 from harness.waivers import read_waivers
+from harness.words import counted
 
 if TYPE_CHECKING:
     from harness.pipeline.exhaust import Exhausted
@@ -168,9 +169,10 @@ def end_with(result: Exhausted) -> None:
     if result.not_judged or result.quarantined:
         first = result.first_not_judged or {}
         failure = f"{first['failure']} " if first.get("failure") else ""
+        unread, steps = counted(result.quarantined, "input"), counted(result.not_judged, "step")
         raise ConformError(
-            f"{failure}{result.quarantined:,} inputs could not be read and {result.not_judged:,} steps not "
-            f"be judged on {result.target}: see the tables quarantine and verdicts.",
+            f"{failure}{unread} could not be read and {steps} not be judged on {result.target}: "
+            "see the tables quarantine and verdicts.",
             ENGINE_FAILED,
         )
     if wrong := result.loads.get("wrong"):

@@ -11,6 +11,7 @@ from harness.gate.steps import Done, GateOptions, Step
 from harness.pipeline import need_spark
 from harness.replay.signature import way
 from harness.waivers import Waivers
+from harness.words import counted
 
 _SHOWN = 5
 
@@ -40,7 +41,7 @@ def exhausted(
     exit_code = NOT_CONFORMANT if result.failed else HOLDS
     if result.not_judged or result.quarantined or not result.steps:
         exit_code = ENGINE_FAILED
-        lines.append(f"{result.not_judged:,} not judged, {result.quarantined:,} inputs not read")
+        lines.append(f"{result.not_judged:,} not judged, {counted(result.quarantined, 'input')} not read")
     if "wrong" in result.loads:
         exit_code = exit_code or ENGINE_FAILED
     lines += [*left_out(result), *load_problems(result)]

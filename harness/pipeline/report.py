@@ -52,13 +52,13 @@ def _lines(result: Exhausted, model: Model | None, output: str) -> Iterator[str]
             others = ", the states of the others were not reached"
             why = f"the target failed in {result.target_failed:,} of them"
             why += others if result.target_failed < result.not_judged else ""
-        yield f"{result.not_judged:,} steps could not be judged: {why}"
+        yield f"{counted(result.not_judged, 'step')} could not be judged: {why}"
     if first := result.first_not_judged:
         step = f"{way(first['action'], first['branch'], first['error'])}, {_place(first['depth'])}"
         ended = first["ended"] or ("its call" if first["failure"] else "its load")
         yield f"  the first is {step}: {ended}: {first['failure'] or _difference(first)}"
     if result.quarantined:
-        yield f"{result.quarantined:,} inputs could not be read: see the table quarantine"
+        yield f"{counted(result.quarantined, 'input')} could not be read: see the table quarantine"
     yield f"requirements exercised: {', '.join(_exercised(result.coverage)) or 'none'}"
     yield from _findings(result, output)
     if result.page:
@@ -142,17 +142,19 @@ def _seconds(result: Exhausted) -> str:
 
 
 def _claim(result: Exhausted, model: Model | None) -> Iterator[str]:
-    verb = "hold" if result.holds else "were judged"
+    one = result.steps == 1
+    verb = ("holds" if one else "hold") if result.holds else ("was judged" if one else "were judged")
+    steps = f"{counted(result.steps, 'step')} over {counted(result.states, 'coordinator state')}"
     spec = f"{model.name} (TLC {VERSION}, spec {result.spec_hash[:12]}, " if model else "the state graph ("
-    held = f"{result.steps:,} steps over {result.states:,} coordinator states {verb} on {result.target}"
-    yield f"{spec}dialect {result.dialect}): {held}" + (
+    yield f"{spec}dialect {result.dialect}): {steps} {verb} on {result.target}" + (
         f"{'' if result.left_out else ', none left out'}{_waived(result)}" if result.holds else ""
     )
     loaded = result.transitions - result.by_path - result.not_judged
-    reached = f"{loaded:,} steps from loaded states, {result.by_path:,} by way of their shortest paths"
+    by_path = f"{result.by_path:,} by way of their shortest paths"
+    reached = f"{counted(loaded, 'step')} from loaded states, {by_path}"
     repeated = result.transitions - result.steps
     again = f"; {repeated:,} of them again in other states of the model" if repeated else ""
-    yield f"{result.inputs:,} distinct inputs; {reached}{again}"
+    yield f"{counted(result.inputs, 'distinct input')}; {reached}{again}"
     if result.of_clients:
         yield (
             f"{result.of_clients:,} steps are those of clients and their network, which the coordinator does "

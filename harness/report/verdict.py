@@ -160,7 +160,7 @@ def _faults(exhaust: Exhaust) -> Iterator[Finding]:
         sentence = f"{exhaust.target} differs from the specification in {exhaust.failed:,} of {what}."
         yield Finding(NOT_CONFORMANT, sentence, "findings" if exhaust.findings else "exhaust")
     if exhaust.not_judged or exhaust.quarantined or not exhaust.steps + exhaust.trace_steps:
-        left = f"{exhaust.not_judged:,} not judged, {exhaust.quarantined:,} inputs not read"
+        left = f"{exhaust.not_judged:,} not judged, {counted(exhaust.quarantined, 'input')} not read"
         yield Finding(ENGINE_FAILED, f"Not all was judged on {exhaust.target} of {what}: {left}.", "exhaust")
     if exhaust.loaded_wrongly:
         sentence = (

@@ -63,7 +63,7 @@ def test_differences_end_with_11_and_unread_files_with_3(
     here.mkdir()
     (here / "bad.itf.json").touch()
     inputs = [str(GOLDEN / "basic.itf.json"), str(here)]
-    with pytest.raises(ConformError, match="1 inputs could not be read and 0 steps not be judged") as unread:
+    with pytest.raises(ConformError, match="1 input could not be read and 0 steps not be judged") as unread:
         command(inputs=inputs, out=str(here / "out"), json_file=here / "a.json")
     assert unread.value.exit_code == 3
     result = json.loads((here / "a.json").read_text())

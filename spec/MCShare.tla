@@ -50,5 +50,6 @@ FailOverAndDeletion == [][KeptAndDeleted(share, share', step')]_vars
 TopicsNoticed == [][TopicsAreNoticed(share', topics, step')]_vars
 Subscribes == [][SubscriptionIsTaken(share, share', step')]_vars
 PreviousKept == [][PreviousEpochIsKept(share, share')]_vars
-SubscriptionsAnswered == [][SubscriptionIsAnswered(step')]_vars
+UpToDate == [][SenderIsUpToDate(share', step')]_vars
+NothingToOthers == [][OthersGetNothing(step')]_vars
 =============================================================================

@@ -91,17 +91,32 @@ ShareErrorsExactly(g, s) ==
     /\ s.response.error = "UNKNOWN_MEMBER_ID" <=> (~bad /\ said # 0 /\ Exists(g) /\ ~known)
     /\ s.response.error = "FENCED_MEMBER_EPOCH" <=> (~bad /\ said > 0 /\ known /\ said \notin mine)
 
-\* Q5: an answer has the member's epoch, and the assignment where the member
-\* cannot know it.
+\* Q4, Q5: an accepted join or heartbeat computes the target that is due, and
+\* the sender has its epoch at once.
+\* @type: ($share, $shareStep) => Bool;
+SenderIsUpToDate(h, s) ==
+  s.response.error = "NONE" /\ s.action \in {"ShareJoin", "ShareHeartbeat"} =>
+    h.assignmentEpoch = h.epoch /\ h.members[s.member].epoch = h.epoch
+
+\* Q5: an answer has the member's epoch, and the assignment exactly where the
+\* member may not know it: it has missed an answer, sends its subscription (as
+\* each join does), or its assignment changes.
 \* @type: ($share, $share, $shareStep) => Bool;
 ToldWhatItHas(g, h, s) ==
   s.response.error = "NONE" /\ s.action \in {"ShareJoin", "ShareHeartbeat"} =>
-    LET told == s.response.assigned
+    LET before == g.members[s.member]
         after == h.members[s.member]
-    IN /\ s.response.epoch = after.epoch
-       /\ told \in {{}, {after.assigned}}
-       /\ told = {} => s.request.epoch = g.members[s.member].epoch /\ after.assigned = g.members[s.member].assigned
-       /\ s.request.epoch = 0 => told # {}
+        knows == /\ s.request.epoch = before.epoch /\ s.request.subscription = {}
+                 /\ after.assigned = before.assigned
+    IN s.response.epoch = after.epoch /\ s.response.assigned = IF knows THEN {} ELSE {after.assigned}
+
+\* Q6, Q7: the answer to a leave has the epoch -1, a refusal the epoch 0, and
+\* neither has an assignment.
+\* @type: ($shareStep) => Bool;
+OthersGetNothing(s) ==
+  LET left == s.action = "ShareLeave" /\ s.response.error = "NONE"
+      refused == s.response.error \notin {"", "NONE"}
+  IN left \/ refused => s.response.epoch = (IF left THEN -1 ELSE 0) /\ s.response.assigned = {}
 
 \* Q6: a member that leaves or whose session ends is removed, and no other
 \* member.
@@ -112,18 +127,23 @@ GoneExactly(g, h, s) ==
     THEN gone = {s.member} /\ h.assignmentEpoch = g.assignmentEpoch
     ELSE gone = {}
 
-\* Q8: only an empty group is deleted. A fail-over leaves the group as it is by the
-\* definition of ShareFailOver: share groups have no log here.
+\* Q8: only an empty group is deleted, and one that is not there is not found.
+\* A fail-over leaves the group as it is by the definition of ShareFailOver:
+\* share groups have no log here.
 \* @type: ($share, $share, $shareStep) => Bool;
 KeptAndDeleted(g, h, s) ==
   /\ s.action = "ShareFailOver" => h = g
   /\ Exists(g) /\ ~Exists(h) <=> s.action = "ShareDelete" /\ s.response.error = "NONE"
-  /\ s.action = "ShareDelete" /\ Exists(g) => (s.response.error = "NON_EMPTY_GROUP" <=> Members(g) # {})
+  /\ s.action = "ShareDelete" =>
+       /\ s.response.error = "NON_EMPTY_GROUP" <=> Members(g) # {}
+       /\ s.response.error = "GROUP_ID_NOT_FOUND" <=> ~Exists(g)
 
-\* Q3: an accepted join or heartbeat notices the topics as they are.
+\* Q3, Q6: an accepted request, and the end of a session, notice the topics as
+\* they are.
 \* @type: ($share, Str -> Int, $shareStep) => Bool;
 TopicsAreNoticed(h, topics, s) ==
-  s.action \in {"ShareJoin", "ShareHeartbeat"} /\ s.response.error = "NONE" =>
+  LET accepted == s.action \in {"ShareJoin", "ShareHeartbeat", "ShareLeave"} /\ s.response.error = "NONE"
+  IN accepted \/ s.action = "ShareTimeout" =>
     \A m \in Members(h), t \in Topics :
       t \in h.members[m].subscription => h.metadata[t] = IF topics[t] > 0 THEN topics[t] ELSE 0
 
@@ -142,9 +162,4 @@ PreviousEpochIsKept(g, h) ==
   \A m \in Members(g) \intersect Members(h) :
     h.members[m].previousEpoch = IF h.members[m].epoch = g.members[m].epoch
                                  THEN g.members[m].previousEpoch ELSE g.members[m].epoch
-
-\* Q5: a member that sends its subscription gets its assignment.
-\* @type: ($shareStep) => Bool;
-SubscriptionIsAnswered(s) ==
-  s.action = "ShareHeartbeat" /\ s.response.error = "NONE" /\ s.request.subscription # {} => s.response.assigned # {}
 =============================================================================

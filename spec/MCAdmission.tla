@@ -103,17 +103,20 @@ AdministratorChanges ==
                /\ group'.epoch = 0 /\ \A p \in Partitions : offsets'[p] = -1
           ELSE UNCHANGED <<group, topics, offsets, admission>>]_admissionVars
 
-\* H5, H8: nothing of the group changes while the coordinator is not active.
-InactiveIsStill ==
-  [][admission.state # "active" /\ admission'.state # "active" => UNCHANGED <<group, offsets>>]_admissionVars
+\* H5, H8: nothing of the group changes as the coordinator ceases to be active,
+\* or while it is not.
+InactiveIsStill == [][admission'.state # "active" => UNCHANGED <<group, offsets>>]_admissionVars
 
-\* P2: a coordinator that is active again has lost no member, no epoch and
-\* nothing that is held.
+\* P2, T2: a coordinator that is active again has lost no member, no epoch and
+\* nothing that is held; and of the offsets those of deleted topics alone.
 ActivatesWithTheLog ==
   [][step'.action = "Activate" =>
        /\ admission'.state = "active"
+       /\ group'.metadata = group.metadata => group'.epoch = group.epoch
+       /\ \A p \in Partitions : offsets'[p] = IF topics[p[1]] = -1 THEN -1 ELSE offsets[p]
        /\ \A m \in MemberIds :
             /\ group'.members[m].epoch = group.members[m].epoch
+            /\ group'.members[m].subscription = group.members[m].subscription
             /\ group'.members[m].assigned \cup group'.members[m].revoking =
                group.members[m].assigned \cup group.members[m].revoking]_admissionVars
 

@@ -46,6 +46,30 @@ BeginsWhereTheLastStopped ==
 CommitsLeaveTheGroup ==
   [][Commits \/ Fetches => UNCHANGED <<group, topics, clients, responses>>]_offsetVars
 
+\* O3, O4, K3: a position begins at the answer to the fetch, goes on by one
+\* with each record, and ends as the member gives the partition up.
+PositionsAreExact ==
+  [][\A m \in MemberIds, p \in Partitions :
+       LET own == step'.member = m /\ step'.partition = {p}
+           at == positions[m][p]
+       IN positions'[m][p] =
+            IF p \notin clients[m].owned \cap clients'[m].owned THEN NoOffset
+            ELSE IF own /\ Fetches /\ Accepted THEN IF step'.offset = NoOffset THEN 0 ELSE step'.offset
+            ELSE IF own /\ step'.action = "Consume" THEN at + 1 ELSE at]_offsetVars
+
+\* K2: a partition that a member must give up is not consumed any more.
+RevokedIsNotConsumed ==
+  [][step'.action = "Consume" => step'.partition \subseteq clients[step'.member].told]_offsetVars
+
+\* O3: a member commits its position, unless the commit comes late.
+PositionIsCommitted ==
+  [][Commits =>
+       \A p \in step'.partition :
+         \/ step'.offset = positions[step'.member][p]
+         \/ \E commit \in lateCommits :
+              /\ commit.member = step'.member /\ commit.epoch = step'.request.epoch
+              /\ commit.partition = p /\ commit.offset = step'.offset]_offsetVars
+
 \* Two partitions and a fail-over, which is the only disturbance: a member
 \* commits one partition while it must give up the other.
 NextFailOver ==

@@ -40,6 +40,19 @@ NoGaps == {r.offset : r \in log} = 0..(EndOf(log) - 1)
 \* P1: once written a record stays as it is, until it is compacted.
 AppendsOnly == [][step'.action # "Compact" => log \subseteq log']_logVars
 
+\* P1: an accepted commit is one record, also where it repeats the last one;
+\* a refused commit and a fetch are none.
+CommitsAreWritten ==
+  [][step'.action \in {"OffsetCommit", "OffsetFetch"} =>
+       LET new == log' \ log
+           key == {<<TopicName[p[1]], p[2]>> : p \in step'.partition}
+       IN IF step'.action = "OffsetFetch" \/ step'.response.error # "NONE" THEN new = {}
+          ELSE /\ Cardinality(new) = 1
+               /\ \A r \in new :
+                    /\ r.type = "OffsetCommit" /\ r.partition = key
+                    /\ {<<v.topic, v.committed>> : v \in r.value} =
+                         {<<p[1], step'.offset>> : p \in step'.partition}]_logVars
+
 (***************************************************************************)
 (* Controls                                                                *)
 (***************************************************************************)

@@ -19,8 +19,11 @@ LogOf(g) == Appended({}, SnapshotOf(g))
 WholeGroupCounted ==
   Exists(group) => Cardinality(SnapshotOf(group)) = 3 * Cardinality(Members(group)) + 3
 
-\* P3: a group is what its whole log gives back.
-SnapshotIsTheGroup == Loaded(LogOf(group)) = AfterFailOver(group)
+\* P3: a group is what its whole log gives back, also with what members of this
+\* model do not send: an assignor (H3) and a regular expression (T1).
+SnapshotIsTheGroup ==
+  LET Named(m) == [group EXCEPT !.members[m].regex = "f.*", !.members[m].assignor = "range"]
+  IN \A g \in {group} \cup {Named(m) : m \in Members(group)} : Loaded(LogOf(g)) = AfterFailOver(g)
 
 \* P1: a key is written once, one current assignment a step, and only what
 \* differs, but for a member that is another with the same id.
@@ -56,6 +59,37 @@ StepsAreLogged ==
              /\ \A torn \in TornWrites(records) \ {{}} :
                   \E loaded \in {Loaded(Appended(before, torn))} :
                     TornIsSafe(loaded) /\ (Decided(torn) => TargetFollows(loaded, topics'))]_vars
+
+\* P1: the types of records in the order of the text; of a member that is gone,
+\* and of a group, the tombstone of the metadata comes last.
+\* @type: Seq(Str);
+ValuesInOrder ==
+  <<MemberMetadata, PartitionMetadata, GroupMetadata, TargetMember, TargetMetadata, CurrentAssignment>>
+\* @type: Seq(Str);
+TombstonesInOrder ==
+  <<CurrentAssignment, TargetMember, MemberMetadata, TargetMetadata, PartitionMetadata, GroupMetadata>>
+
+\* @type: ($record) => Int;
+PlaceInText(r) ==
+  LET order == IF r.value = {} THEN TombstonesInOrder ELSE ValuesInOrder
+  IN CHOOSE i \in 1..6 : order[i] = r.type
+
+\* P1: tombstones come first, those of a member together, then the values.
+WrittenInOrder ==
+  [][\E records \in {RecordsOf(group, group', step')} :
+       \A r \in records, q \in records :
+         LET gone == r.value = {}
+             before == IF (q.value = {}) # gone THEN gone
+                       ELSE PlaceInText(r) < PlaceInText(q) /\ (gone => r.member = q.member)
+         IN before => r.offset < q.offset]_vars
+
+\* P1, H1: a member that joins again is another one with the same id: all of
+\* its records are written, changed or not.
+RejoinIsWritten ==
+  [][step'.action = "Rejoin" /\ step'.response.error = "NONE" =>
+       \A type \in {MemberMetadata, CurrentAssignment} :
+         \E r \in RecordsOf(group, group', step') :
+           r.type = type /\ r.member = step'.member /\ r.value # {}]_vars
 
 \* Must fail: a write of a group that exists may be torn, even before its
 \* epoch.

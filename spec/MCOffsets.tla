@@ -47,11 +47,12 @@ FencedExactly ==
            isAlone == epoch = -1 /\ \A n \in MemberIds : group.members[n].epoch = NotInGroup
            nobodyMay == m = None /\ epoch = -1 /\ (Fetches \/ isAlone)
            there == \A p \in step'.partition : p[2] < topics[p[1]]
+           noTopic == \A p \in step'.partition : topics[p[1]] <= 0
            error == step'.response.error
        IN /\ (error = "NONE") = ((isCurrent \/ nobodyMay) /\ there)
           /\ (error = "STALE_MEMBER_EPOCH") = (isMember /\ ~isCurrent)
-          /\ error = "UNKNOWN_TOPIC_ID" => \A p \in step'.partition : topics[p[1]] <= 0
-          /\ error = "UNKNOWN_TOPIC_OR_PARTITION" => \A p \in step'.partition : topics[p[1]] > 0
+          /\ (error = "UNKNOWN_TOPIC_ID") = ((isCurrent \/ nobodyMay) /\ noTopic)
+          /\ (error = "UNKNOWN_TOPIC_OR_PARTITION") = ((isCurrent \/ nobodyMay) /\ ~there /\ ~noTopic)
           /\ (error = "UNKNOWN_MEMBER_ID") = (~isMember /\ ~nobodyMay)]_offsetVars
 
 \* O2: a commit or fetch, fenced or not, leaves group and topics as they are:
@@ -68,11 +69,12 @@ ChangedOnlyByCommits ==
          \/ offsets'[p] = NoOffset /\ topics'[p[1]] = -1
          \/ offsets'[p] = NoOffset /\ group'.epoch = 0 /\ group.epoch > 0]_offsetVars
 
-\* O3: an accepted commit is kept, and a fetch returns it.
+\* O3, O4: an accepted commit is kept, and a fetch returns it; a refused fetch
+\* returns no offset.
 KeptAndAnswered ==
-  [][Accepted(step') =>
-       /\ Commits => \A p \in step'.partition : offsets'[p] = step'.offset
-       /\ Fetches => \A p \in step'.partition : offsets[p] = step'.offset]_offsetVars
+  [][/\ Commits /\ Accepted(step') => \A p \in step'.partition : offsets'[p] = step'.offset
+     /\ Fetches =>
+          \A p \in step'.partition : step'.offset = IF Accepted(step') THEN offsets[p] ELSE -1]_offsetVars
 
 \* E5: nothing is left of a deleted group.
 DeletedWithTheGroup ==

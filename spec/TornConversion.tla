@@ -275,4 +275,24 @@ OneKind == (log[<<Classic, "">>].step # 0) # (log[<<Epoch, "">>].step # 0)
 
 \* P4: a group that was decided on is never the old one again.
 DecidedForGood == [][Loaded(log) = after /\ after' = after => Loaded(log') = after]_vars
+
+\* P4: one batch has the whole target, with its epoch and that of the group.
+TargetIsOneBatch ==
+  [][LET written == {k \in OfConsumers : /\ k[1] \in {Epoch, TargetEpoch, Target}
+                                         /\ log'[k].step # 0 /\ log'[k] # log[k]}
+         whole == {<<Epoch, "">>, <<TargetEpoch, "">>} \cup {<<Target, m>> : m \in MembersOf(after)}
+     IN written \in {{}, whole}]_vars
+
+\* P4: records that an earlier step has left beside a classic group are removed
+\* before anything else is written.
+LeftoversGoFirst ==
+  [][LET isClassic == log[<<Classic, "">>].step # 0 /\ log[<<Epoch, "">>].step = 0
+         old == {k \in OfConsumers : isClassic /\ log[k].step \notin {0, steps}}
+     IN old # {} => \A k \in Keys : log'[k] # log[k] => k \in old /\ log'[k].step = 0]_vars
+
+\* P4: a step that is done has left nothing of a consumer group beside a
+\* classic one.
+NothingIsLeftOver ==
+  [][pending' = <<>> /\ log' # log /\ log'[<<Epoch, "">>].step = 0 =>
+       \A k \in OfConsumers : log'[k].step = 0]_vars
 =============================================================================

@@ -106,6 +106,8 @@ def restored(given: Json, group: Group, shift_ms: int) -> Computation:
     if chosen and chosen not in group.members:
         raise BadInput(f"{where} is by {chosen!r}, which is no member")
     deadline_ms = fields.optional_integer(given, "deadlineMs", where)
+    if not chosen and deadline_ms is not None:
+        raise BadInput(f"{where} has a deadline but no member in 'chosen'; name the member, or leave it out")
     prepared = given.get("prepared")
     base = None if prepared is None else prepared_base(prepared, f"'prepared' of {where}")
     metadata = {member_id: member.metadata for member_id, member in group.members.items()}

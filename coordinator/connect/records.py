@@ -184,7 +184,7 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
         fields.text(value, "clientHost", where),
         frozenset(),
         EVERY_CONNECTOR,
-        fields.integer(value, "rebalanceTimeoutMs", where),
+        fields.integer(value, "rebalanceTimeoutMs", where, least=1),
         None,
         tuple(assignor_given(one) for one in fields.items(value, "assignors", where)),
     )

@@ -15,6 +15,7 @@ from coordinator.assignors import (
     PartitionAssignorError,
     checked,
 )
+from coordinator.computing.model import IDLE
 from coordinator.computing.select import by_member, settle
 from coordinator.consumer.model import NO_TARGET, MemberMetadata, Target
 from coordinator.consumer.records import TARGET_MEMBER, TARGET_METADATA, AssignmentEpoch
@@ -40,6 +41,7 @@ def update_target(step: Step) -> None:
     if step.epoch == step.assignment_epoch or _lags(step) or waits:
         if waits:
             _write_first(step)
+        if waits or step.computation != IDLE:
             settle(step)
         if step.place_of is not None and step.replaced is not None:
             step.write(TARGET_MEMBER, step.replaced, step.targets.get(step.replaced, NO_TARGET))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from client_driver import FOO, INSTALL, PREPARE, ClientGroup, Json, offer, part
 
-from coordinator import BadInput, Coordinator, Dialect
+from coordinator import BadInput, Coordinator, Dialect, ErrorCode
 
 TOPICS = [{"name": "foo", "id": FOO, "partitions": 2}]
 NOW_MS = 100_000
@@ -70,6 +70,7 @@ def test_p2_only_who_is_chosen_must_be_given() -> None:
         ({"choosen": "m1"}, "the computation of 'g' has no field 'choosen'"),
         ({"chosen": None}, "'chosen' of the computation of 'g'"),
         ({"deadlineMs": "1"}, "'deadlineMs' of the computation of 'g'"),
+        ({"chosen": "", "deadlineMs": 1}, "the computation of 'g' has a deadline but no member in 'chosen'"),
         ({"tried": "m1"}, "'tried' of the computation of 'g'"),
         ({"prepared": 1}, "'prepared' of the computation of 'g'"),
         ({"prepared": {}}, "'prepared' of the computation of 'g' needs the field 'groupEpoch'"),
@@ -159,6 +160,17 @@ def test_e2_a_target_that_a_member_computed_counts_for_the_interval() -> None:
     g.clock.set(g.clock.now_ms() + 1_000)
     g.beat("m1", 1)
     assert g.group()["assignmentEpoch"] == 3
+
+
+def test_a5_nobody_computes_a_target_that_waits_for_the_interval() -> None:
+    """TargetMayLag: the member that was chosen stops where another one joins without its assignor."""
+    g = ClientGroup(dialect=dataclasses.replace(Dialect(), TargetMayLag=True)).prepared("m1")
+    g.install("m1", 2, part("m1", 0, 1))
+    g.join("m2", offer())
+    assert g.chosen() == "m1"
+    g.join("m3")
+    assert g.chosen() == ""
+    assert g.prepare("m1")["errorCode"] == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 @pytest.mark.parametrize(

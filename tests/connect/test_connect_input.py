@@ -246,6 +246,10 @@ def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json,
             "'memberEpoch' of a ConnectGroupCurrentMemberAssignment record must be at least 0",
         ),
         (
+            record("MemberMetadata", {**MEMBER, "rebalanceTimeoutMs": 0}, memberId="w"),
+            "'rebalanceTimeoutMs' of a ConnectGroupMemberMetadata record must be at least 1, not 0",
+        ),
+        (
             record("ConnectorsTasksMetadata", {"epoch": 1, "connectors": [1]}),
             "a connector of a ConnectGroupConnectorsTasksMetadata record must be an object",
         ),

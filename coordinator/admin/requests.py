@@ -152,4 +152,4 @@ def _described(value: object) -> DescribedResource:
 
 
 def _int8(source: Mapping[str, object], name: str, where: str) -> int:
-    return fields.fits(fields.integer(source, name, where, None), 8, name, where)
+    return fields.integer(source, name, where, None, 8)

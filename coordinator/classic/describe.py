@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast, get_args
 
-from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, State
+from coordinator.classic.model import ClassicGroup, ClassicMember, RequestId, State, candidates
 from coordinator.classic.records import leader_among
 from coordinator.classic.timers import Deadlines, armed
 from coordinator.core import fields
@@ -73,7 +73,7 @@ def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[C
     group = ClassicGroup(
         group_id,
         cast(State, state),
-        fields.integer(given, "generation", where),
+        fields.integer(given, "generation", where, bits=32),
         fields.text(given, "protocolType", where),
         fields.optional_text(given, "protocol", where),
         leader_among(dict(members), fields.optional_text(given, "leader", where), where),
@@ -82,6 +82,8 @@ def described(given: Mapping[str, Any], group_id: str, shift_ms: int) -> tuple[C
         dict(members),
         frozenset(fields.names(given, "pending", where)),
     )
+    if members and not candidates(group.members.values()):
+        raise BadInput(f"the members of {where} have no protocol in common")
     if group.state in ("CompletingRebalance", "Stable"):
         for member_id, member in members:
             if (group.protocol or "") not in member.names():

@@ -179,11 +179,13 @@ def classic_from_wire(source: Mapping[str, object]) -> ClassicRecord:
     if source.get("value") is None:
         return ClassicRecord(group_id, None)
     value = fields.mapping(source, "value", where)
+    names = ("protocolType", "generation", "protocol", "leader", "currentStateTimestamp", "members")
+    fields.known(value, names, where)
     return ClassicRecord(
         group_id,
         GroupMetadata(
             fields.text(value, "protocolType", where),
-            fields.integer(value, "generation", where),
+            fields.integer(value, "generation", where, bits=32),
             fields.optional_text(value, "protocol", where),
             fields.optional_text(value, "leader", where),
             fields.integer(value, "currentStateTimestamp", where, -1),
@@ -192,8 +194,15 @@ def classic_from_wire(source: Mapping[str, object]) -> ClassicRecord:
     )
 
 
+_MEMBER_FIELDS: Final = (
+    *("memberId", "groupInstanceId", "clientId", "clientHost"),
+    *("rebalanceTimeout", "sessionTimeout", "subscription", "assignment"),
+)
+
+
 def _member_from_wire(entry: object, where: str) -> SavedMember:
     member = fields.as_object(entry, f"a member of {where}")
+    fields.known(member, _MEMBER_FIELDS, f"a member of {where}")
     return SavedMember(
         fields.text(member, "memberId", where),
         fields.optional_text(member, "groupInstanceId", where) or None,
@@ -225,6 +234,7 @@ def classic_from_json(given: object, where: str) -> ClassicMetadata | None:
         return None
     where = f"classicMemberMetadata of {where}"
     source = fields.as_object(given, where)
+    fields.known(source, ("sessionTimeoutMs", "supportedProtocols"), where)
     entries = [fields.as_object(one, where) for one in fields.items(source, "supportedProtocols", where)]
     return ClassicMetadata(
         fields.integer(source, "sessionTimeoutMs", where),

@@ -74,7 +74,7 @@ def parse_classic(api: str, client: Mapping[str, Any], body: Mapping[str, Any]) 
     if api == "JoinGroup":
         return _join(group_id, member_id, instance_id, client, body)
     names = ("groupId", "generationId", "memberId", "groupInstanceId")
-    generation = fields.fits(fields.integer(body, "generationId", api, None), 32, "generationId", api)
+    generation = fields.integer(body, "generationId", api, None, 32)
     if api == "Heartbeat":
         fields.known(body, names, api)
         return HeartbeatRequest(group_id, member_id, instance_id, generation)
@@ -101,8 +101,7 @@ def _join(
     fields.known(body, ("groupId", "memberId", "groupInstanceId", *own), where)
     fields.optional_text(body, "reason", where)
     session_ms, rebalance_ms = (
-        fields.fits(fields.integer(body, name, where, None), 32, name, where)
-        for name in ("sessionTimeoutMs", "rebalanceTimeoutMs")
+        fields.integer(body, name, where, None, 32) for name in ("sessionTimeoutMs", "rebalanceTimeoutMs")
     )
     if rebalance_ms < 0:
         rebalance_ms = session_ms  # C1: version 0 has no rebalance time-out; -1 is the schema's default

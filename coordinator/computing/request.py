@@ -61,13 +61,13 @@ def parse_install(client: Mapping[str, Any], body: Mapping[str, Any]) -> Install
     names = ("groupId", "memberId", "memberEpoch", "groupEpoch", "error", "members")
     fields.known(body, names, INSTALL)
     members = [_member(entry) for entry in fields.items({"members": [], **body}, "members", INSTALL)]
-    epoch = fields.fits(fields.integer(body, "groupEpoch", INSTALL, None), 32, "groupEpoch", INSTALL)
-    error = fields.fits(fields.integer({"error": 0, **body}, "error", INSTALL, None), 8, "error", INSTALL)
+    epoch = fields.integer(body, "groupEpoch", INSTALL, None, 32)
+    error = fields.integer({"error": 0, **body}, "error", INSTALL, None, 8)
     return InstallRequest(*_head(body, INSTALL), epoch, error, members, client_of(client)[2])
 
 
 def _head(body: Mapping[str, Any], where: str) -> tuple[str, str, int]:
-    epoch = fields.fits(fields.integer(body, "memberEpoch", where, None), 32, "memberEpoch", where)
+    epoch = fields.integer(body, "memberEpoch", where, None, 32)
     return fields.text(body, "groupId", where), fields.text(body, "memberId", where), epoch
 
 

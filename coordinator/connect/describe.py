@@ -9,7 +9,7 @@ from typing import Final
 from coordinator.computing.load import check_prepared
 from coordinator.connect import wire
 from coordinator.connect.model import Prepared, Work, lost_by, target_is_due
-from coordinator.connect.records import assignors_to_wire, connectors_to_wire
+from coordinator.connect.records import assignors_to_wire, connectors_from_wire, connectors_to_wire
 from coordinator.consumer.model import NO_TARGET, Group, group_state
 from coordinator.core import fields
 from coordinator.core.errors import BadInput
@@ -108,6 +108,12 @@ def volatile_of(group: Group, work: Work, assignment_ms: int | None) -> Json:
     }
 
 
+_MEMBER_FIELDS: Final = (
+    *("previousMemberEpoch", "pendingRevocation", "acknowledged"),
+    *("sessionDeadlineMs", "rebalanceDeadlineMs"),
+)
+
+
 def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int) -> tuple[Work, int | None]:
     """Give a group its state that no record holds. BadInput where the JSON is no such state."""
     where = f"volatile Connect group {group.id!r}"
@@ -117,22 +123,29 @@ def restore(group: Group, work: Work, given: Mapping[str, object], shift_ms: int
         raise BadInput(f"{where} must name the workers that its records have: {sorted(group.members)}")
     for name, member in group.members.items():
         known = fields.mapping(members, name, where)
+        fields.known(known, _MEMBER_FIELDS, f"{name!r} of {where}")
         member.previous_epoch = fields.integer(known, "previousMemberEpoch", where)
         member.acknowledged = fields.boolean(known, "acknowledged", where)
         member.revoking = wire.from_wire(known.get("pendingRevocation"), where)
+        if not member.revoking <= member.held:
+            raise BadInput(f"pendingRevocation of {name!r} in {where} has work that its record does not have")
         member.assigned = member.held - member.revoking
         member.session_deadline_ms = fields.integer(known, "sessionDeadlineMs", where) + shift_ms
-        member.rebalance_deadline_ms = _shifted(known, "rebalanceDeadlineMs", where, shift_ms)
+        rebalance_ms = _shifted(known, "rebalanceDeadlineMs", where, shift_ms)
+        if (rebalance_ms is not None) != bool(member.revoking):
+            raise BadInput(
+                f"{name!r} of {where} has a rebalanceDeadlineMs exactly while its pendingRevocation is not "
+                "empty; give both or none"
+            )
+        member.rebalance_deadline_ms = rebalance_ms
     empty_ms = _shifted(given, "emptyDeadlineMs", where, shift_ms)
     if not group.members and empty_ms is not None:
         group.empty_deadline_ms = empty_ms
     prepared = None
     if given.get("prepared") is not None:
         source = fields.mapping(given, "prepared", where)
-        metadata = {
-            fields.text(one, "connectorId", where): fields.integer(one, "numTasks", where) + 1
-            for one in (fields.as_object(item, where) for item in fields.items(source, "connectors", where))
-        }
+        fields.known(source, ("groupEpoch", "members", "connectors"), f"'prepared' of {where}")
+        metadata = {name: count + 1 for name, count in connectors_from_wire(source, where).items()}
         workers = frozenset(fields.names(source, "members", where))
         prepared = Prepared(fields.integer(source, "groupEpoch", where), workers, metadata)
         check_prepared(group, prepared.epoch)

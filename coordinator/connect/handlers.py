@@ -243,12 +243,17 @@ def install_assignment(group: Group | None, work: Work, request: InstallRequest)
 
 def invalid_target(prepared: Prepared, request: InstallRequest) -> str | None:
     """ValidTarget (W4): known resources, each at most once, for workers that were in the group at
-    PrepareAssignment."""
+    PrepareAssignment, each of which is named at most once."""
+    named: set[str] = set()
     seen: set[Partition] = set()
-    for worker, resource in request.target:
-        connector, task = resource
+    for worker in request.workers:
         if worker not in prepared.workers:
             return f"The assignment names {worker}, which was no worker of the group."
+        if worker in named:
+            return f"The assignment has {worker} twice; give each worker once."
+        named.add(worker)
+    for _, resource in request.target:
+        connector, task = resource
         if task >= prepared.metadata.get(connector, 0):
             return f"The assignment has task {task} of connector {connector}, which there is not."
         if resource in seen:

@@ -6,7 +6,7 @@ Each value is that of a consumer group's record, except for the form of connecto
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from coordinator.connect import wire
@@ -125,6 +125,34 @@ def connectors_to_wire(tasks: Mapping[str, int]) -> list[Json]:
     return [{"connectorId": name, "numTasks": count} for name, count in sorted(tasks.items())]
 
 
+def connectors_from_wire(value: Mapping[str, object], where: str) -> dict[str, int]:
+    """The number of tasks of each connector, by id. BadInput where the list is malformed."""
+    tasks: dict[str, int] = {}
+    for entry in fields.items(value, "connectors", where):
+        connector = fields.as_object(entry, f"a connector of {where}")
+        fields.known(connector, ("connectorId", "numTasks"), f"a connector of {where}")
+        name = fields.text(connector, "connectorId", where)
+        if name in tasks:
+            raise BadInput(f"{where} names the connector {name!r} twice; name it once")
+        tasks[name] = fields.integer(connector, "numTasks", where, bits=32)
+    return tasks
+
+
+_RESULT: Final = ("error", "connectorsAndTasks", "version", "metadata")
+_FIELDS: Final[Mapping[str, Collection[str]]] = {
+    GROUP_METADATA: ("epoch",),
+    PARTITION_METADATA: ("epoch", "connectors"),
+    MEMBER_METADATA: (
+        *("groupEpoch", "instanceId", "clientId", "clientHost", "rebalanceTimeoutMs", "assignors"),
+    ),
+    TARGET_METADATA: ("assignmentEpoch",),
+    TARGET_MEMBER: _RESULT,
+    CURRENT_ASSIGNMENT: ("memberEpoch", *_RESULT),
+    LOST: ("connectorsAndTasks",),
+}
+"""Type of a record -> the fields of its value."""
+
+
 def connect_from_wire(source: Mapping[str, object]) -> ConnectRecord:
     """The record in the JSON. BadInput where the JSON is no such record."""
     key = fields.mapping(source, "key", "a record")
@@ -144,24 +172,22 @@ def connect_from_wire(source: Mapping[str, object]) -> ConnectRecord:
 
 
 def _value(kind: str, value: Mapping[str, object], where: str) -> Value | Lost:
+    fields.known(value, _FIELDS[kind], where)
     if kind == GROUP_METADATA:
-        return GroupEpoch(fields.integer(value, "epoch", where))
+        return GroupEpoch(fields.integer(value, "epoch", where, bits=32))
     if kind == TARGET_METADATA:
-        return AssignmentEpoch(fields.integer(value, "assignmentEpoch", where))
+        return AssignmentEpoch(fields.integer(value, "assignmentEpoch", where, bits=32))
     if kind == PARTITION_METADATA:
-        topics = {}
-        for entry in fields.items(value, "connectors", where):
-            connector = fields.as_object(entry, f"a connector of {where}")
-            name = fields.text(connector, "connectorId", where)
-            topics[name] = TopicImage(name, fields.integer(connector, "numTasks", where) + 1)
-        return PartitionMetadata(fields.integer(value, "epoch", where), topics)
+        counts = connectors_from_wire(value, where)
+        topics = {name: TopicImage(name, count + 1) for name, count in counts.items()}
+        return PartitionMetadata(fields.integer(value, "epoch", where, bits=32), topics)
     if kind == MEMBER_METADATA:
         return _member_update(value, where)
     resources = wire.from_wire(value.get("connectorsAndTasks"), where)
     if kind == TARGET_MEMBER:
         return _target(value, where, resources)
     if kind == CURRENT_ASSIGNMENT:
-        epoch = fields.integer(value, "memberEpoch", where)
+        epoch = fields.integer(value, "memberEpoch", where, bits=32)
         return CurrentAssignment(epoch, resources, assignor_data=_target({"error": 0, **value}, where))
     return Lost(resources)
 
@@ -188,7 +214,7 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
         None,
         tuple(assignor_given(one) for one in fields.items(value, "assignors", where)),
     )
-    return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
+    return MemberUpdate(fields.integer(value, "groupEpoch", where, bits=32), metadata)
 
 
 def shared_record(record: ConnectRecord) -> Record | None:

@@ -43,8 +43,8 @@ class AssignorData(NamedTuple):
 
 
 class InstallRequest(NamedTuple):
-    """ConnectGroupInstallAssignment. `target` repeats a resource that is given twice; `assignor_data` has the
-    assignor's data for each worker that the request names."""
+    """ConnectGroupInstallAssignment. `target` repeats a resource that is given twice, `workers` a worker;
+    `assignor_data` has the assignor's data for each worker."""
 
     group_id: str
     principal: str
@@ -53,6 +53,7 @@ class InstallRequest(NamedTuple):
     group_epoch: int
     error: int
     target: tuple[tuple[str, Partition], ...]
+    workers: tuple[str, ...]
     assignor_data: Mapping[str, AssignorData]
 
 
@@ -94,11 +95,7 @@ def _heartbeat(body: Mapping[str, Any], client: tuple[str, str, str]) -> WorkerH
 
 def assignor_given(given: object) -> ClientAssignor:
     """A worker's offer of an assignor: the draft has other names for its version and metadata."""
-    source = dict(fields.as_object(given, "an entry of clientAssignors"))
-    for name, ours in (("version", "metadataVersion"), ("metadata", "metadataBytes")):
-        if name in source:
-            source[ours] = source.pop(name)
-    return client_assignor(source)
+    return client_assignor(given, version="version", metadata="metadata")
 
 
 def _prepare(body: Mapping[str, Any], client: tuple[str, str, str]) -> PrepareRequest:
@@ -116,6 +113,7 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
     where = "ConnectGroupInstallAssignment"
     fields.known(body, (*_CALL, "groupEpoch", "error", "members"), where)
     target: list[tuple[str, Partition]] = []
+    workers: list[str] = []
     assignor_data: dict[str, AssignorData] = {}
     for entry in fields.items(body, "members", where):
         member = fields.as_object(entry, f"a member of {where}")
@@ -127,10 +125,12 @@ def _install(body: Mapping[str, Any], client: tuple[str, str, str]) -> InstallRe
             member.get("connectorsAndTasks", []), f"connectorsAndTasks of {name!r}"
         )
         target += [(name, resource) for resource in resources]
+        workers.append(name)
         assignor_data[name] = _assignor_data(member, f"the metadata of {name!r}")
-    error = fields.fits(fields.integer({"error": 0, **body}, "error", where, None), 8, "error", where)
+    error = fields.integer({"error": 0, **body}, "error", where, None, 8)
     epoch = _int32(body, "groupEpoch", where)
-    return InstallRequest(*_caller(body, client, where), epoch, error, tuple(target), assignor_data)
+    named = tuple(workers), assignor_data
+    return InstallRequest(*_caller(body, client, where), epoch, error, tuple(target), *named)
 
 
 def _assignor_data(member: Mapping[str, Any], where: str) -> AssignorData:
@@ -140,7 +140,7 @@ def _assignor_data(member: Mapping[str, Any], where: str) -> AssignorData:
 
 
 def _int32(body: Mapping[str, Any], name: str, where: str) -> int:
-    return fields.fits(fields.integer(body, name, where, None), 32, name, where)
+    return fields.integer(body, name, where, None, 32)
 
 
 _PARSERS: Final[dict[str, Callable[[Mapping[str, Any], tuple[str, str, str]], ConnectRequest]]] = {

@@ -32,7 +32,7 @@ def resources_given(value: object, where: str) -> list[Partition]:
         for given in fields.items(source, "tasks", where):
             task = fields.as_object(given, f"a task of {where}")
             fields.known(task, ("connectorId", "taskId"), f"a task of {where}")
-            number = fields.fits(fields.integer(task, "taskId", where), 32, "taskId", where)
+            number = fields.integer(task, "taskId", where, 0, 32)
             if number < 1:
                 raise BadInput(f"taskId in {where} counts from 1, not {number}")
             resources.append((fields.text(task, "connectorId", where), number))

@@ -65,6 +65,7 @@ def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Grou
                     "but no ConsumerGroupMemberMetadata"
                 )
         _check_epochs(group)
+        _check_protocols(group)
     return groups
 
 
@@ -75,6 +76,16 @@ def _check_epochs(group: Group) -> None:
         raise BadInput(
             f"the records give group {group.id!r} the epoch {group.epoch}, and its assignment or a member "
             f"the epoch {ahead}, which is ahead of it"
+        )
+
+
+def _check_protocols(group: Group) -> None:
+    """M2: members of the classic protocol have one in common, as the classic group of them must (M1)."""
+    classic = [group.members[member_id].metadata.classic for member_id in group.classic]
+    names = [{name for name, _ in one.protocols} for one in classic if one is not None]
+    if names and not set.intersection(*names):
+        raise BadInput(
+            f"the members of group {group.id!r} with classicMemberMetadata have no protocol in common"
         )
 
 

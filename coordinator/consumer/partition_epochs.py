@@ -57,6 +57,6 @@ def from_wire(value: Mapping[str, object], where: str) -> Given:
     given = []
     for entry in fields.items(value, "assignmentEpochs", where):
         one = fields.as_object(entry, f"an entry of assignmentEpochs of {where}")
-        epoch = fields.integer(one, "assignmentEpoch", where)
+        epoch = fields.integer(one, "assignmentEpoch", where, bits=32)
         given.append((epoch, wire.from_wire(one.get("topicPartitions"), where)))
     return tuple(given)

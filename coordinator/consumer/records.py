@@ -6,7 +6,7 @@ value of a tombstone is null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from coordinator.classic.records import classic_from_json, classic_to_json
@@ -20,7 +20,6 @@ from coordinator.consumer.model import (
     MemberMetadata,
     Partitions,
     Target,
-    TopicImage,
     Topics,
 )
 from coordinator.consumer.partition_epochs import NOTHING_GIVEN
@@ -28,6 +27,7 @@ from coordinator.consumer.subscription import regex_problem, shared
 from coordinator.core import fields, wire
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
+from coordinator.core.topics import topics_in
 
 GROUP_METADATA: Final = "ConsumerGroupMetadata"
 PARTITION_METADATA: Final = "ConsumerGroupPartitionMetadata"
@@ -183,20 +183,39 @@ def consumer_from_wire(source: Mapping[str, object]) -> Record:
         raise BadInput(f"{where} needs the field 'value', null for a tombstone")
     if source["value"] is None:
         return Record(kind, group_id, member_id, None)
-    read = _VALUE_FROM_WIRE[kind]
-    return Record(kind, group_id, member_id, read(fields.mapping(source, "value", where), where))
+    value = fields.mapping(source, "value", where)
+    fields.known(value, _fields_of(kind, value), where)
+    return Record(kind, group_id, member_id, _VALUE_FROM_WIRE[kind](value, where))
+
+
+_RESULT: Final = ("error", "topicPartitions", "metadataVersion", "metadataBytes")
+_FIELDS: Final[Mapping[str, Collection[str]]] = {
+    GROUP_METADATA: ("epoch",),
+    PARTITION_METADATA: ("epoch", "topics"),
+    MEMBER_METADATA: (
+        *("groupEpoch", "instanceId", "rackId", "clientId", "clientHost", "subscribedTopicNames"),
+        *("subscribedTopicRegex", "rebalanceTimeoutMs", "serverAssignor", "assignors"),
+        "classicMemberMetadata",
+    ),
+    TARGET_METADATA: ("assignmentEpoch",),
+    TARGET_MEMBER: _RESULT,
+    CURRENT_ASSIGNMENT: ("memberEpoch", *_RESULT),
+}
+"""Type of a record -> the fields of its value."""
+_RECORDED: Final = (
+    *("memberEpoch", "previousMemberEpoch", "assignedPartitions", "partitionsPendingRevocation"),
+    "assignmentEpochs",
+)
+"""The fields of ConsumerGroupCurrentMemberAssignment where the dialect records revocations."""
+
+
+def _fields_of(kind: str, value: Mapping[str, object]) -> Collection[str]:
+    return _RECORDED if kind == CURRENT_ASSIGNMENT and "assignedPartitions" in value else _FIELDS[kind]
 
 
 def _partition_metadata(value: Mapping[str, object], where: str) -> PartitionMetadata:
-    topics = {}
-    for entry in fields.items(value, "topics", where):
-        topic = fields.as_object(entry, f"a topic of {where}")
-        image = TopicImage(
-            fields.topic_id(topic.get("topicId"), where),
-            fields.integer(topic, "numPartitions", where, least=1),
-        )
-        topics[fields.text(topic, "topicName", where)] = image
-    return PartitionMetadata(fields.integer(value, "epoch", where), topics)
+    topics = topics_in(value, "topics", where)
+    return PartitionMetadata(fields.integer(value, "epoch", where, bits=32), topics)
 
 
 def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
@@ -217,17 +236,17 @@ def _member_update(value: Mapping[str, object], where: str) -> MemberUpdate:
         ),
         classic_from_json(value.get("classicMemberMetadata"), where),
     )
-    return MemberUpdate(fields.integer(value, "groupEpoch", where), metadata)
+    return MemberUpdate(fields.integer(value, "groupEpoch", where, bits=32), metadata)
 
 
 def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssignment:
-    epoch = fields.integer(value, "memberEpoch", where, least=AWAY)
+    epoch = fields.integer(value, "memberEpoch", where, least=AWAY, bits=32)
     if epoch != AWAY and epoch <= 0:
         raise BadInput(f"'memberEpoch' of {where} must be at least 1, or {AWAY} for away, not {epoch}")
     if "assignedPartitions" in value:
         assigned = wire.from_wire(value["assignedPartitions"], where)
         revoking = wire.from_wire(value.get("partitionsPendingRevocation"), where)
-        previous_epoch = fields.integer(value, "previousMemberEpoch", where, least=AWAY)
+        previous_epoch = fields.integer(value, "previousMemberEpoch", where, least=AWAY, bits=32)
         given = partition_epochs.from_wire(value, where)
         return CurrentAssignment(epoch, assigned | revoking, previous_epoch, revoking, given=given)
     return CurrentAssignment(
@@ -239,12 +258,14 @@ def _current_assignment(value: Mapping[str, object], where: str) -> CurrentAssig
 
 def _assignor(entry: object, where: str) -> ClientAssignor:
     source = fields.as_object(entry, f"an assignor of {where}")
+    names = ("name", "minimumVersion", "maximumVersion", "reason", "version", "metadata")
+    fields.known(source, names, f"an assignor of {where}")
     return ClientAssignor(
         fields.text(source, "name", where),
-        fields.integer(source, "minimumVersion", where, None),
-        fields.integer(source, "maximumVersion", where, None),
-        fields.integer(source, "reason", where, None),
-        fields.integer(source, "version", where, None),
+        fields.integer(source, "minimumVersion", where, None, 16),
+        fields.integer(source, "maximumVersion", where, None, 16),
+        fields.integer(source, "reason", where, None, 8),
+        fields.integer(source, "version", where, None, 16),
         fields.text(source, "metadata", where),
     )
 
@@ -254,17 +275,19 @@ def _target(value: Mapping[str, object], where: str, partitions: Partitions = NO
     out."""
     return Target(
         partitions,
-        fields.integer(value, "error", where, None),
-        fields.integer({"metadataVersion": 0, **value}, "metadataVersion", where, None),
+        fields.integer(value, "error", where, None, 8),
+        fields.integer({"metadataVersion": 0, **value}, "metadataVersion", where, None, 16),
         fields.text({"metadataBytes": "", **value}, "metadataBytes", where),
     )
 
 
 _VALUE_FROM_WIRE: Final[dict[str, Callable[[Mapping[str, object], str], Value]]] = {
-    GROUP_METADATA: lambda value, where: GroupEpoch(fields.integer(value, "epoch", where)),
+    GROUP_METADATA: lambda value, where: GroupEpoch(fields.integer(value, "epoch", where, bits=32)),
     PARTITION_METADATA: _partition_metadata,
     MEMBER_METADATA: _member_update,
-    TARGET_METADATA: lambda value, where: AssignmentEpoch(fields.integer(value, "assignmentEpoch", where)),
+    TARGET_METADATA: lambda value, where: AssignmentEpoch(
+        fields.integer(value, "assignmentEpoch", where, bits=32)
+    ),
     TARGET_MEMBER: lambda value, where: _target(
         value, where, wire.from_wire(value.get("topicPartitions"), where)
     ),

@@ -60,14 +60,6 @@ _FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "clientAssignors": _OPTIONAL_LIST,
     "topicPartitions": _OPTIONAL_LIST,
 }
-_ASSIGNOR_FIELDS: Final = (
-    "name",
-    "minimumVersion",
-    "maximumVersion",
-    "reason",
-    "metadataVersion",
-    "metadataBytes",
-)
 _WHERE: Final = "ConsumerGroupHeartbeat"
 
 
@@ -110,13 +102,19 @@ def parse_heartbeat(client: Mapping[str, Any], body: Mapping[str, Any]) -> Heart
     )
 
 
-def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssignor:
-    """An entry of ClientAssignors, in a request or a record; BadInput where it is malformed."""
+def client_assignor(
+    value: object,
+    where: str = "clientAssignors",
+    version: str = "metadataVersion",
+    metadata: str = "metadataBytes",
+) -> ClientAssignor:
+    """An entry of ClientAssignors; `version` and `metadata` are the names of two of its fields. BadInput
+    where it is malformed."""
     source = fields.as_object(value, f"an entry of {where}")
-    fields.known(source, _ASSIGNOR_FIELDS, where)
-    bits = {"minimumVersion": 16, "maximumVersion": 16, "metadataVersion": 16, "reason": 8}
+    bits = {"minimumVersion": 16, "maximumVersion": 16, version: 16, "reason": 8}
+    fields.known(source, ("name", *bits, metadata), where)
     number = {
-        name: fields.fits(fields.integer({"reason": 0, **source}, name, where, None), width, name, where)
+        name: fields.integer({"reason": 0, **source}, name, where, None, width)
         for name, width in bits.items()
     }
     return ClientAssignor(
@@ -124,8 +122,8 @@ def client_assignor(value: object, where: str = "clientAssignors") -> ClientAssi
         number["minimumVersion"],
         number["maximumVersion"],
         number["reason"],
-        number["metadataVersion"],
-        fields.text({"metadataBytes": "", **source}, "metadataBytes", where),
+        number[version],
+        fields.text({metadata: "", **source}, metadata, where),
     )
 
 

@@ -63,12 +63,14 @@ def text(source: Mapping[str, object], name: str, where: str) -> str:
     return encodable(value, name, where)
 
 
-def integer(source: Mapping[str, object], name: str, where: str, least: int | None = 0) -> int:
-    """A whole number, at least `least`, in a required field."""
+def integer(
+    source: Mapping[str, object], name: str, where: str, least: int | None = 0, bits: int = 64
+) -> int:
+    """A whole number of so many bits, at least `least`, in a required field: none of Kafka's has more."""
     value: int = _typed(source, name, int, "a whole number", where)
     if least is not None and value < least:
-        raise BadInput(f"{name!r} of {where} must be at least {least}, not {value}")
-    return value
+        raise BadInput(f"{name!r} of {where} must be at least {least}, not {shown(value)}")
+    return fits(value, bits, name, where)
 
 
 def boolean(source: Mapping[str, object], name: str, where: str) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from coordinator.consumer.model import TopicImage, Topics
 from coordinator.core import fields, wire
 from coordinator.core.errors import BadInput
 from coordinator.core.fields import Json
@@ -59,25 +58,15 @@ def plain_from_wire(
     return made(kind, group_id, member_id, {name: read(value, name, where) for name, read in table.items()})
 
 
-positive: Final = partial(fields.integer, least=1)
-"""A number of at least 1."""
+epoch: Final = partial(fields.integer, least=1, bits=32)
+"""The epoch of something that exists."""
+epoch_before: Final = partial(fields.integer, bits=32)
+"""A previous epoch; 0 where there was none."""
 
 
 def partitions(value: Json, name: str, where: str) -> list[Json]:
     """Partitions in their normal form."""
     return wire.to_wire(wire.from_wire(value.get(name), where))
-
-
-def topics_in(value: Json, name: str, where: str) -> Topics:
-    """The topics in a value: [{"topicId", "topicName", "numPartitions"}]."""
-    images = {}
-    for entry in fields.items(value, name, where):
-        topic = fields.as_object(entry, f"a topic of {where}")
-        image = TopicImage(
-            fields.topic_id(topic.get("topicId"), where), positive(topic, "numPartitions", where)
-        )
-        images[fields.text(topic, "topicName", where)] = image
-    return images
 
 
 _UUID: Final = 36

@@ -1,8 +1,8 @@
-"""Changes of the cluster's topics, as the line protocol and the log have them (T2)."""
+"""Changes of the cluster's topics, as the line protocol and the log have them (T2), and topics in records."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from coordinator.consumer.model import TopicImage, Topics
@@ -55,6 +55,27 @@ def _topic(entry: object, deleted: Collection[str]) -> tuple[str, TopicImage]:
         raise BadInput("a topic needs a name" if not name else f"topic {name!r} is both changed and deleted")
     topic_id = fields.topic_id(topic.get("id"), f"topic {name!r}")
     image = TopicImage(topic_id, fields.integer(topic, "partitions", where, least=1))
+    return name, _bounded(name, image)
+
+
+def topics_in(value: Mapping[str, object], name: str, where: str) -> dict[str, TopicImage]:
+    """The topics in the value of a record: [{"topicId", "topicName", "numPartitions"}]."""
+    images: dict[str, TopicImage] = {}
+    for entry in fields.items(value, name, where):
+        topic = fields.as_object(entry, f"a topic of {where}")
+        fields.known(topic, ("topicId", "topicName", "numPartitions"), f"a topic of {where}")
+        topic_name = fields.text(topic, "topicName", where)
+        if topic_name in images:
+            raise BadInput(f"{where} names the topic {topic_name!r} twice; name it once")
+        image = TopicImage(
+            fields.topic_id(topic.get("topicId"), where), fields.integer(topic, "numPartitions", where, 1)
+        )
+        images[topic_name] = _bounded(topic_name, image)
+    return images
+
+
+def _bounded(name: str, image: TopicImage) -> TopicImage:
+    """`image` itself; BadInput for a topic with more partitions than any has."""
     if image.partitions > MAX_PARTITIONS:
         raise BadInput(f"topic {name!r} can have at most {MAX_PARTITIONS} partitions")
-    return name, image
+    return image

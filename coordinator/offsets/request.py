@@ -143,7 +143,7 @@ def _number(
     """A signed number of so many bits; `default` where it is left out."""
     if default is not None and name not in source:
         return default
-    return fields.fits(fields.integer(source, name, where, None), bits, name, where)
+    return fields.integer(source, name, where, None, bits)
 
 
 def _text(source: Mapping[str, object], name: str, where: str) -> str:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from coordinator.consumer.records import topics_to_wire
-from coordinator.core import fields, plain_records, wire
+from coordinator.core import fields, plain_records, topics, wire
 from coordinator.core.fields import Json
-from coordinator.core.plain_records import PlainRecord, Tables, positive
+from coordinator.core.plain_records import PlainRecord, Tables, epoch, epoch_before
 from coordinator.share.model import NO_GROUP, ShareGroup, ShareMember
 
 GROUP: Final = "ShareGroupMetadata"
@@ -75,7 +75,7 @@ def _applied(group: ShareGroup, record: ShareRecord) -> ShareGroup:
             return replace(group, epoch=value.get("epoch", 0))
         if record.type == TARGET:
             return replace(group, assignment_epoch=value.get("assignmentEpoch", 0))
-        return replace(group, metadata=plain_records.topics_in({"topics": [], **value}, "topics", TOPICS))
+        return replace(group, metadata=topics.topics_in({"topics": [], **value}, "topics", TOPICS))
     member = group.member(record.member_id)
     if record.type == TARGET_MEMBER:
         member = member._replace(target=wire.from_wire(value.get("topicPartitions", []), TARGET_MEMBER))
@@ -112,11 +112,11 @@ def share_from_wire(source: Mapping[str, object]) -> ShareRecord:
 
 
 def _metadata(value: Json, name: str, where: str) -> list[Json]:
-    return topics_to_wire(plain_records.topics_in(value, name, where))
+    return topics_to_wire(topics.topics_in(value, name, where))
 
 
 TYPES: Final[Tables] = {
-    GROUP: {"epoch": positive},
+    GROUP: {"epoch": epoch},
     TOPICS: {"topics": _metadata},
     MEMBER: {
         "rackId": fields.optional_text,
@@ -124,11 +124,11 @@ TYPES: Final[Tables] = {
         "clientHost": fields.text,
         "subscribedTopicNames": fields.names,
     },
-    TARGET: {"assignmentEpoch": positive},
+    TARGET: {"assignmentEpoch": epoch},
     TARGET_MEMBER: {"topicPartitions": plain_records.partitions},
     CURRENT: {
-        "memberEpoch": positive,
-        "previousMemberEpoch": fields.integer,
+        "memberEpoch": epoch,
+        "previousMemberEpoch": epoch_before,
         "state": fields.integer,
         "assignedPartitions": plain_records.partitions,
     },

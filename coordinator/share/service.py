@@ -28,7 +28,7 @@ def parse_share(api: str, client: Mapping[str, Any], body: Json) -> HeartbeatReq
     return HeartbeatRequest(
         fields.text(body, "groupId", api),
         fields.text(body, "memberId", api),
-        fields.fits(fields.integer(body, "memberEpoch", api, None), 32, "memberEpoch", api),
+        fields.integer(body, "memberEpoch", api, None, 32),
         None,
         fields.optional_text(body, "rackId", api),
         -1,

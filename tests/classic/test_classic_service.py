@@ -386,6 +386,10 @@ def change(*path: str | int, to: object) -> tuple[tuple[str | int, ...], object]
             change("members", 0, "awaitingSync", to=[]),
             "'awaitingSync' of volatile classic group 'g' must be a",
         ),
+        (
+            change("members", 0, "protocols", to=[]),
+            "the members of volatile classic group 'g' have no protoc",
+        ),
         (change("members", 0, "protocols", to=[1]), "volatile classic group 'g' must be an object"),
         (change("members", 0, "protocols", 0, "name", to=...), "'g' needs the field 'name'"),
         (change("members", 0, "protocols", 0, "metadata", to=...), "'g' needs the field 'metadata'"),

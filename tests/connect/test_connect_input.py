@@ -150,6 +150,14 @@ WORKER = ("members", "w1")
             change(*WORKER, "rebalanceDeadlineMs", to="1"),
             "'rebalanceDeadlineMs' of volatile Connect group 'g'",
         ),
+        (change(*WORKER, "more", to=1), "'w1' of volatile Connect group 'g' has no field 'more'"),
+        (
+            change(*WORKER, "pendingRevocation", to=resources("A-2")),
+            "pendingRevocation of 'w1' in volatile Connect group 'g' has work that its record does not have",
+        ),
+        (change(*WORKER, "rebalanceDeadlineMs", to=None), "exactly while its pendingRevocation is not"),
+        (change("members", "w2", "rebalanceDeadlineMs", to=1), "exactly while its pendingRevocation is not"),
+        (change("prepared", "more", to=1), "'prepared' of volatile Connect group 'g' has no field 'more'"),
         (change("emptyDeadlineMs", to="1"), "'emptyDeadlineMs' of volatile Connect group 'g'"),
         (change("assignmentDeadlineMs", to="1"), "'assignmentDeadlineMs' of volatile Connect group 'g'"),
         (change("prepared", to=1), "'prepared' of volatile Connect group 'g'"),
@@ -220,6 +228,9 @@ MEMBER = {
 }
 
 
+TASKS = {"connectorId": "A", "numTasks": 1}
+
+
 def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json, str]]:
     """The record without each of these fields, with the expected error."""
     return [
@@ -260,6 +271,18 @@ def lacking(kind: str, value: Json, *names: str, **key: str) -> list[tuple[Json,
         (
             record("ConnectorsTasksMetadata", {"epoch": 1, "connectors": [{"connectorId": "A"}]}),
             "a ConnectGroupConnectorsTasksMetadata record needs the field 'numTasks'",
+        ),
+        (
+            record("ConnectorsTasksMetadata", {"epoch": 1, "connectors": [{**TASKS, "more": 1}]}),
+            "a connector of a ConnectGroupConnectorsTasksMetadata record has no field 'more'",
+        ),
+        (
+            record("ConnectorsTasksMetadata", {"epoch": 1, "connectors": [TASKS, TASKS]}),
+            "a ConnectGroupConnectorsTasksMetadata record names the connector 'A' twice",
+        ),
+        (
+            record("CurrentMemberAssignment", {"memberEpoch": 1, "versoin": 1}, memberId="w"),
+            "a ConnectGroupCurrentMemberAssignment record has no field 'versoin'",
         ),
         (record("Metadata", 1), "'value' of a ConnectGroupMetadata record must be an object"),
         (record("Metadata", None, memberId="w"), "the key of a ConnectGroupMetadata record has no field"),
@@ -308,6 +331,12 @@ def part(**change: object) -> Json:
         (HEARTBEAT, {"serverAssignor": 1}, "'serverAssignor' of ConnectGroupHeartbeat"),
         (HEARTBEAT, {"clientAssignors": 1}, "'clientAssignors' of ConnectGroupHeartbeat"),
         (HEARTBEAT, {"clientAssignors": [1]}, "an entry of clientAssignors must be an object"),
+        (HEARTBEAT, {"clientAssignors": [{**OFFER, "metadataVersion": 1}]}, "no field 'metadataVersion'"),
+        (
+            HEARTBEAT,
+            {"clientAssignors": [{key: OFFER[key] for key in OFFER if key != "version"}]},
+            "clientAssignors needs the field 'version'",
+        ),
         (HEARTBEAT, {"connectorsAndTasks": 1}, "'connectorsAndTasks' of connectorsAndTasks must be a list"),
         (HEARTBEAT, {"connectorsAndTasks": [1]}, "connectorsAndTasks must be an object"),
         (HEARTBEAT, {"connectorsAndTasks": [{}]}, "connectorsAndTasks needs the field 'connectors'"),

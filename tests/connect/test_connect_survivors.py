@@ -171,6 +171,23 @@ def test_w4_no_target_of_the_group(given: dict[str, str], sentence: str) -> None
     assert code(g.install("w1", 2, 3, w1="A A-2")) == "NONE", "it may try again, and leave out work"
 
 
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (("w1", "w9"), "The assignment names w9, which was no worker"),
+        (("w1", "w2", "w1"), "The assignment has w1 twice; give each worker once."),
+    ],
+)
+def test_w4_workers_of_a_target_without_work(names: tuple[str, ...], sentence: str) -> None:
+    """The metadata of one of two entries would be lost."""
+    g = pair()
+    g.beat("w2", 2, clientAssignors=other_reason())
+    g.prepare("w1", 2)
+    members = [{"memberId": name, "connectorsAndTasks": [], "metadata": "eA=="} for name in names]
+    answer = g.request(INSTALL, memberId="w1", memberEpoch=2, groupEpoch=3, error=0, members=members)
+    assert code(answer) == "INVALID_ASSIGNMENT" and sentence in answer["errorMessage"]
+
+
 def test_w4_the_epoch_that_was_prepared() -> None:
     g = pair()
     g.beat("w2", 2, clientAssignors=other_reason())

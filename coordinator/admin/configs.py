@@ -124,8 +124,9 @@ def alter_configs(
                 raise _invalid("Each resource must be given once.")
             values = _altered(env, resource, request.principal, authorizer)
             if values != env.group_configs.get(resource.name, {}):
-                number += resource.name not in env.group_configs
-                _check_number(number)
+                if resource.name not in env.group_configs:
+                    _check_number(number + 1)
+                    number += 1
                 changed[resource.name] = values
         except RequestRejected as rejected:
             code, message = rejected.code, rejected.message
@@ -141,7 +142,8 @@ def alter_configs(
         try:
             take({"configs": _change_of(changed)})
         except AppendFailed as refused:
-            error: Json = {"errorCode": int(ErrorCode.UNKNOWN_SERVER_ERROR), "errorMessage": f"{refused}."}
+            unknown = int(ErrorCode.UNKNOWN_SERVER_ERROR)
+            error: Json = {"errorCode": unknown, "errorMessage": refused.sentence}
             for response in responses:
                 if not response["errorCode"] and response["resourceName"] in changed:
                     response |= error
@@ -168,7 +170,7 @@ def _altered(
 ) -> Mapping[str, int]:
     """The configurations of the group after the changes. Raises RequestRejected."""
     if resource.type != GROUP:
-        raise _invalid(f"Resource type {resource.type} cannot be changed here; GROUP is {GROUP}.")
+        raise _invalid("Only configurations of groups can be changed here; name the resource type GROUP.")
     authorize(authorizer, principal, "ALTER_CONFIGS", resource.name)
     _check_group_id(resource.name)
     names = [known_name(change.name) for change in resource.changes]
@@ -269,7 +271,7 @@ def _described(
                 value = _broker_value(env, name, CONFIG_NAMES.get(name))
                 yield {**_entry(request, name, [value]), "readOnly": True}
     else:
-        raise _invalid(f"Resource type {resource.type} is not here; GROUP is {GROUP}, BROKER {BROKER}.")
+        raise _invalid("Such a resource is not here; name the resource type GROUP or BROKER.")
 
 
 def _broker_value(env: Env, name: str, field: str | None) -> tuple[int, str]:

@@ -279,6 +279,8 @@ def test_a_log_that_refuses_changes_none_of_many() -> None:
     errors = of_groups(coordinator, ["a", "same", "", "b"])
     assert errors == ["UNKNOWN_SERVER_ERROR", "NONE", "INVALID_REQUEST", "UNKNOWN_SERVER_ERROR"]
     assert [values(coordinator, group)[0] for group in "ab"] == [("45000", DEFAULT)] * 2
+    message = alter(coordinator, change(SESSION, "60000"), group="a")[1]
+    assert message == "The log took no records; try again."
 
 
 def test_the_groups_that_have_configurations_are_bounded() -> None:
@@ -291,5 +293,7 @@ def test_the_groups_that_have_configurations_are_bounded() -> None:
     message = alter(coordinator, change(SESSION, "60000"), group="one more")[1]
     assert f"At most {most} groups" in message
     assert of_groups(coordinator, groups[:2], "50000") == ["NONE"] * 2, "those that have some may change them"
+    mixed = of_groups(coordinator, ["one more", *groups[:2], "another"], "60000")
+    assert mixed == ["INVALID_CONFIG", "NONE", "NONE", "INVALID_CONFIG"], "whatever stands before them"
     assert of_groups(coordinator, groups[:1], None) == ["NONE"]
     assert of_groups(coordinator, ["one more"]) == ["NONE"]

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from coordinator.core.fields import Json
 from coordinator.serve.cluster import BROKER_ID, CLUSTER_ID, LEADER_EPOCH, Cluster, Topic
+from coordinator.serve.frames import Malformed
 from coordinator.serve.once import partitions_once
 
 EARLIEST: Final = -2
@@ -225,7 +226,9 @@ def create_topics(cluster: Cluster, _: int, body: Json, __: int) -> Json:
 
     def create(one: Json) -> Json:
         nonlocal there
-        name, partitions = one["name"], 1 if one["numPartitions"] == -1 else one["numPartitions"]
+        name, partitions = one["name"], one["numPartitions"]
+        if partitions == -1:
+            partitions = len(one.get("assignments") or ()) or 1
         error = TOPIC_EXISTS if name in cluster.topics else _refused(name, partitions, there)
         if not error and not body.get("validateOnly"):
             cluster.add(name, partitions)
@@ -308,7 +311,10 @@ def unwritten(answer: Json, sentence: str) -> Json:
 
 
 def produce(_: Cluster, version: int, body: Json, __: int) -> Json:
-    """Produce is refused: the records of this broker are numbers that grow by the clock."""
+    """Produce is refused: the records of this broker are numbers that grow by the clock. A client that takes
+    no answer learns it from the end of its connection, as in Kafka."""
+    if not body["acks"]:
+        raise Malformed("a Produce without acknowledgement, and this broker stores no records")
     refused = {
         "errorCode": POLICY_VIOLATION,
         "baseOffset": -1,

@@ -65,6 +65,12 @@ def _commit_requests(_: int, body: Json) -> list[Json]:
     return [{name: value for name, value in body.items() if name != "retentionTimeMs"}]
 
 
+def _commit_answered(_: int, answers: list[Json]) -> Json:
+    """A topic that the request named by nothing has no name, and Kafka's schema has no null for that."""
+    topics = [{**topic, "name": topic["name"] or ""} for topic in answers[0]["topics"]]
+    return {**answers[0], "topics": topics}
+
+
 def _fetch_requests(version: int, body: Json) -> list[Json]:
     """One request for each group: Kafka names the member with the group, KIP-848 once."""
     requests = []
@@ -151,7 +157,7 @@ _JOIN: Final = {"rebalanceTimeoutMs": -1, "groupInstanceId": None, "reason": Non
 GROUP_APIS: Final = {
     api.key: api
     for api in (
-        GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_requests, _first),
+        GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_requests, _commit_answered),
         GroupApi(9, "OffsetFetch", 9, 1, 10, _fetch_requests, _fetch_answered),
         GroupApi(11, "JoinGroup", 9, 0, 9, _with_defaults(**_JOIN), _join_answered),
         GroupApi(12, "Heartbeat", 4, 0, 4, _with_defaults(groupInstanceId=None), _first),

@@ -343,3 +343,21 @@ def test_a_string_is_not_longer_than_all_versions_can_hold() -> None:
         made.handle(frame(11, 9, join | {"groupInstanceId": longest + "i"}), "h")
     with pytest.raises(Malformed, match="at most 32767"):
         ask(made, 68, 1, {**HEARTBEAT, "subscribedTopicNames": ["foo", "ö" * 16_384]})
+
+
+@pytest.mark.parametrize("version", range(2, 10))
+def test_a_commit_of_a_topic_without_a_name_is_answered(version: int) -> None:
+    """O1: with an error for its partition. No name may be null in these versions."""
+    partition = {"partitionIndex": 0, "committedOffset": 1, "committedMetadata": None}
+    body = {"groupId": "g", "topics": [{"name": "", "partitions": [partition]}]}
+    [topic] = ask(broker({"foo": 2}), 8, version, body)["topics"]
+    assert (topic["name"], topic["partitions"]) == ("", [{"partitionIndex": 0, "errorCode": 42}])
+
+
+def test_the_error_of_a_resource_names_types_that_every_client_knows() -> None:
+    """KIP-848 and Kafka have other numbers for GROUP."""
+    resource = {"resourceType": 8, "resourceName": "x"}
+    altered = ask(broker({}), 44, 1, {"resources": [{**resource, "configs": []}], "validateOnly": False})
+    described = ask(broker({}), 32, 4, {"resources": [{**resource, "configurationKeys": None}]})
+    assert altered["responses"][0]["errorMessage"].endswith("name the resource type GROUP.")
+    assert described["results"][0]["errorMessage"].endswith("name the resource type GROUP or BROKER.")

@@ -79,3 +79,12 @@ def test_a_change_that_ends_in_a_fault_is_not_made() -> None:
     with pytest.raises(ValueError, match="no id"):
         create(made, "new", "newer")
     assert known(made) == before
+
+
+def test_a_topic_whose_partitions_are_placed_one_by_one_has_them_all() -> None:
+    made = broker({})
+    places = [{"partitionIndex": index, "brokerIds": [0]} for index in range(3)]
+    topic = {"name": "placed", "numPartitions": -1, "replicationFactor": -1, "assignments": places}
+    [answer] = ask(made, 19, 7, {"topics": [topic], "timeoutMs": 1})["topics"]
+    assert (answer["errorCode"], answer["numPartitions"]) == (0, 3)
+    assert known(made)["placed"][1] == 3

@@ -15,7 +15,7 @@ from test_serve_broker import filled
 
 from coordinator.serve.broker import VERSIONS
 from coordinator.serve.codec import _members, fitted
-from coordinator.serve.frames import Head, answer_frame
+from coordinator.serve.frames import Head, Malformed, answer_frame
 from coordinator.serve.login import VERSIONS as SASL
 from coordinator.serve.writing import writer
 
@@ -82,3 +82,5 @@ def test_produce_is_refused_in_words(version: int) -> None:
     assert (topic["name"], partition["index"], partition["errorCode"]) == ("foo", 1, 44)
     if version >= 8:
         assert partition["errorMessage"].startswith("This broker stores no records")
+    with pytest.raises(Malformed, match="a Produce without acknowledgement"):
+        ask(broker({"foo": 2}), 0, version, {**body, "acks": 0})

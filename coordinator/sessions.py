@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from coordinator.admin.groups import check_deletion, listed
+from coordinator.consumer.load import check_epochs
 from coordinator.consumer.model import Topics
 from coordinator.core import fields
 from coordinator.core.dialect import Dialect
@@ -32,10 +33,15 @@ class Request(Protocol):
 
 
 class Group(Protocol):
-    """A group that exists; `state` as ListGroups has it."""
+    """A group that exists; `state` as ListGroups has it. A member has an epoch, the one before, and the value
+    of its record as `description`, empty where the log has none."""
 
     @property
     def state(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def assignment_epoch(self) -> int: ...
     @property
     def members(self) -> Mapping[str, Any]: ...
 
@@ -187,10 +193,11 @@ class SessionGroups(ABC, Generic[Q, G]):
         }
 
     def replay(self, records: Iterable[object], env: Env, now_ms: int) -> None:
-        """P2: restore the groups of the log; sessions begin anew."""
+        """P2: restore the groups of the log; sessions begin anew. BadInput for a group that no step makes."""
         ours = [record for record in records if isinstance(record, PlainRecord)]
         self.groups, self._ends_ms, self._timers = self.groups_of(ours, None), {}, Timers()
         for name, group in self.groups.items():
+            _check(name, group)
             self._renew(name, group.members, now_ms + env.session_timeout_ms(name))
 
     def restore(self, volatile: Mapping[str, object], now_ms: int) -> None:
@@ -198,6 +205,10 @@ class SessionGroups(ABC, Generic[Q, G]):
         shift_ms = now_ms - (fields.optional_integer(volatile, "clockMs", "volatile") or 0)
         given = fields.mapping(volatile, self.name, "volatile") if self.name in volatile else {}
         for group_id, sessions in given.items():
+            if group_id not in self.groups:
+                raise BadInput(
+                    f"volatile names the {self.name} group {group_id!r}, which the records do not have"
+                )
             for member in fields.as_object(sessions, group_id):
                 if not self._is_member(group_id, member):
                     raise BadInput(
@@ -206,3 +217,13 @@ class SessionGroups(ABC, Generic[Q, G]):
                     )
                 end_ms = fields.integer(sessions, member, f"the sessions of {group_id}")
                 self._renew(group_id, [member], end_ms + shift_ms)
+
+
+def _check(group_id: str, group: Group) -> None:
+    epochs = [epoch for one in group.members.values() for epoch in (one.epoch, one.previous_epoch)]
+    check_epochs(group_id, group.epoch, [group.assignment_epoch, *epochs])
+    for member_id, member in group.members.items():
+        if not member.description:
+            raise BadInput(
+                f"the records give member {member_id!r} of group {group_id!r} an epoch, but no metadata"
+            )

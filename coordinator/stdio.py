@@ -141,11 +141,13 @@ class LineProtocol:
     def _assign(self, operation: Json) -> Json:
         where = "the operation 'assign'"
         group = fields.text(operation, "group", where)
+        if "target" in operation and "error" in operation:
+            raise BadInput(f"{where} has both 'target' and 'error'; give one of them")
         target = operation if "error" in operation else fields.mapping(operation, "target", where)
-        if isinstance(target.get("error"), str):
+        if target is operation or isinstance(target.get("error"), str):
             self._coordinator.script_target(group, fields.text(target, "error", where))
         else:
-            self._coordinator.script_target(group, fields.mapping(operation, "target", where))
+            self._coordinator.script_target(group, target)
         return {}
 
     def _records(self, operation: Json) -> Json:
@@ -183,7 +185,10 @@ class LineProtocol:
         return {"completed": []}
 
     def _ids(self, operation: Json) -> Json:
-        self._coordinator.use_ids(fields.names(operation, "next", "the operation 'ids'"))
+        ids = fields.names(operation, "next", "the operation 'ids'")
+        if not all(ids):
+            raise BadInput("'next' of the operation 'ids' has an empty id, which stands for no member")
+        self._coordinator.use_ids(ids)
         return {}
 
     def _configure(self, operation: Json) -> Json:

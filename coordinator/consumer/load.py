@@ -64,17 +64,19 @@ def groups_from(records: Iterable[Record], initial_epoch: int) -> dict[str, Grou
                     f"the records give member {member_id!r} of group {group.id!r} an assignment "
                     "but no ConsumerGroupMemberMetadata"
                 )
-        _check_epochs(group)
+        check_epochs(
+            group.id, group.epoch, [group.assignment_epoch, *(one.epoch for one in group.members.values())]
+        )
         _check_protocols(group)
     return groups
 
 
-def _check_epochs(group: Group) -> None:
-    epochs = (member.epoch for member in group.members.values())
-    ahead = max([group.assignment_epoch, *epochs])
-    if ahead > group.epoch:
+def check_epochs(group_id: str, group_epoch: int, others: Iterable[int]) -> None:
+    """BadInput where the epoch of the assignment, or of a member, is ahead of the group's (E4)."""
+    ahead = max(others)
+    if ahead > group_epoch:
         raise BadInput(
-            f"the records give group {group.id!r} the epoch {group.epoch}, and its assignment or a member "
+            f"the records give group {group_id!r} the epoch {group_epoch}, and its assignment or a member "
             f"the epoch {ahead}, which is ahead of it"
         )
 

@@ -127,8 +127,14 @@ def client_assignor(
     )
 
 
+_CLIENT: Final = frozenset({"id", "host", "principal"})
+
+
 def client_of(client: Mapping[str, Any]) -> tuple[str, str, str]:
     """The sender of a request: client id, host and principal, "" where they are left out."""
+    for name in client:
+        if name not in _CLIENT:
+            fields.known(client, _CLIENT, "client")
     id, host, principal = client.get("id", ""), client.get("host", ""), client.get("principal", "")
     if type(id) is type(host) is type(principal) is str and (id + host + principal).isascii():
         return id, host, principal  # nearly all requests

@@ -31,3 +31,10 @@ def test_a_client_that_is_none_is_refused_when_the_request_is_read(api: str, nam
     """With manual commits a request is read at once and handled later; then it is too late to refuse it."""
     with pytest.raises(BadInput, match=f"'{name}' of client must be a string"):
         parse(api, APIS[api][0], {name: 7}, BODIES.get(api, {}))
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_field_that_a_client_does_not_have_is_named(api: str) -> None:
+    """A principal whose name is misspelt would have the rights of nobody, and no one would know why."""
+    with pytest.raises(BadInput, match="client has no field 'principle'; it has host, id, principal"):
+        parse(api, APIS[api][0], {"id": "c", "principle": "User:a"}, BODIES.get(api, {}))

@@ -310,6 +310,8 @@ def test_any_operation_can_be_observed(joined: Session) -> None:
             "is not armed; armed: session m1",
         ),
         ({"op": "assign", "group": "g"}, "needs the field 'target'"),
+        ({"op": "assign", "group": "g", "target": {}, "error": "x"}, "has both 'target' and 'error'"),
+        ({"op": "assign", "group": "g", "error": 5}, "'error' of the operation 'assign' must be a string"),
         ({"op": "assign", "group": "g", "target": {"m1": 1}}, "must be a list of topic partitions"),
         ({"op": "records", "since": 99}, "from 0 to 6, not from 99"),
         ({"op": "load"}, "needs the field 'records'"),
@@ -319,6 +321,7 @@ def test_any_operation_can_be_observed(joined: Session) -> None:
         ({"op": "commit", "mode": "later"}, "no commit mode 'later'; there are auto, manual, fail"),
         ({"op": "coordinator", "state": "x"}, "no coordinator state 'x'; there are active, loading, moved"),
         ({"op": "ids", "next": [1]}, "must be a list of strings"),
+        ({"op": "ids", "next": ["a", ""]}, "'next' of the operation 'ids' has an empty id"),
         ({"op": "configure", "group.max": 1}, "before the first request"),
     ],
 )

@@ -184,3 +184,43 @@ def test_records_have_the_size_of_kafkas() -> None:
     assert record_bytes(target) - record_bytes(empty) >= 16 + 4 + 4
     body = {"rackId": None, "clientId": "c", "clientHost": "h", "subscribedTopicNames": ["foo"]}
     assert record_bytes(ShareRecord(MEMBER, "g", "m1", body)) >= 2 + 1 + 2 + 2 + 1 + 4 + 1
+
+
+def record(kind: str, value: Json, **key: str) -> Json:
+    return {"key": {"type": f"ShareGroup{kind}", "groupId": "g", **key}, "value": value}
+
+
+CURRENT: Json = {"memberEpoch": 1, "previousMemberEpoch": 0, "state": 0, "assignedPartitions": []}
+METADATA: Json = {"rackId": None, "clientId": "c", "clientHost": "/h", "subscribedTopicNames": []}
+
+
+@pytest.mark.parametrize(
+    ("records", "sentence"),
+    [
+        ([record("TargetAssignmentMetadata", {"assignmentEpoch": 2})], "epoch 2, which is ahead of it"),
+        (
+            [record("CurrentMemberAssignment", {**CURRENT, "memberEpoch": 3}, memberId="m")],
+            "epoch 3, which is ahead of it",
+        ),
+        (
+            [record("CurrentMemberAssignment", {**CURRENT, "previousMemberEpoch": 4}, memberId="m")],
+            "epoch 4, which is ahead of it",
+        ),
+        (
+            [record("CurrentMemberAssignment", CURRENT, memberId="m")],
+            "member 'm' of group 'g' an epoch, but no metadata",
+        ),
+    ],
+)
+def test_records_that_make_no_group_are_refused(records: list[Json], sentence: str) -> None:
+    """E4: its epochs would go back with the next heartbeat."""
+    group = record("Metadata", {"epoch": 1})
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator().load([group, *records], [], {})
+    metadata = record("MemberMetadata", METADATA, memberId="m")
+    Coordinator().load([group, metadata, record("CurrentMemberAssignment", CURRENT, memberId="m")], [], {})
+
+
+def test_a_volatile_state_of_a_group_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BadInput, match="volatile names the share group 'g', which the records do not have"):
+        Coordinator().load([], [], {"share": {"g": {}}})

@@ -34,7 +34,7 @@ from coordinator.core.config import (
     Config,
     out_of_bounds,
 )
-from coordinator.core.errors import AppendFailed, ErrorCode, RequestRejected
+from coordinator.core.errors import AppendFailed, BadInput, ErrorCode, RequestRejected
 from coordinator.core.fields import Json
 from coordinator.core.step import Env, GroupConfigs
 
@@ -100,9 +100,11 @@ def changed_configs(configs: GroupConfigs, change: object) -> GroupConfigs:
         fields.known(source, ("group", "values"), where)
         group_id, values = fields.text(source, "group", where), fields.mapping(source, "values", where)
         fields.known(values, NAMES, where)
+        if not group_id:
+            raise BadInput(f"{where} has an empty 'group', which is no group")
         after.pop(group_id, None)
         if values:
-            after[group_id] = {name: fields.integer(values, name, where, least=1) for name in values}
+            after[group_id] = {name: fields.integer(values, name, where, 1, 32) for name in values}
     return after
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from coordinator.consumer.load import groups_from
 from coordinator.consumer.model import Group
 from coordinator.consumer.records import Record
 from coordinator.consumer.replay import replay
-from coordinator.core.errors import AppendFailed, BatchTooLarge
+from coordinator.core import fields
+from coordinator.core.errors import AppendFailed, BadInput, BatchTooLarge
 from coordinator.core.fields import Json
 from coordinator.core.record_size import batch_bytes, parts_of
 from coordinator.core.step import Result, Timer, Volatile
@@ -117,13 +119,30 @@ def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
     batch_ends = []
     changes = []
     for entry in storage.read():
-        content = json.loads(entry)
-        if "topics" in content or "configs" in content:
-            changes.append(content)
-        else:
-            records.extend(from_wire(record) for record in content["records"])
+        content = _entry(entry)
+        if "records" in content:
+            records.extend(from_wire(record) for record in fields.items(content, "records", _ENTRY))
             batch_ends.append(len(records))
+        else:
+            changes.append(content)
     return Log(records, batch_ends, storage), changes
+
+
+_ENTRY: Final = "an entry of the log"
+
+
+def _entry(text: str) -> Json:
+    """An entry of a storage. BadInput where it is neither a batch nor a change of the cluster."""
+    try:
+        content = fields.as_object(json.loads(text), _ENTRY)
+    except RecursionError:
+        raise BadInput(f"{_ENTRY} is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{_ENTRY} is not JSON: {error}") from None
+    fields.known(content, ("records", "topics", "configs"), _ENTRY)
+    if len(content) != 1:
+        raise BadInput(f"{_ENTRY} has one of the fields records, topics and configs, not {len(content)}")
+    return content
 
 
 def _encoded(batch: Sequence[AnyRecord]) -> str:

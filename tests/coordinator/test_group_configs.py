@@ -104,6 +104,10 @@ def test_a_state_is_loaded_with_its_configurations_and_another_without() -> None
 def test_an_entry_of_the_log_that_has_more_is_none() -> None:
     with pytest.raises(BadInput, match="value"):
         changed_configs({}, {"group": "g", "values": {}, "value": 1})
+    with pytest.raises(BadInput, match="an empty 'group'"):
+        changed_configs({}, {"group": "", "values": {SESSION: 60_000}})
+    with pytest.raises(BadInput, match="must fit into an int32, not 2147483648"):
+        changed_configs({}, {"group": "g", "values": {SESSION: 2**31}})
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from coordinator import BadInput, Coordinator
 from coordinator.consumer.records import Record
 from coordinator.core.log import Log, with_own_last
 from coordinator.core.record_size import batch_bytes
@@ -43,3 +46,47 @@ def test_tombstones_of_offsets_share_the_batch_of_a_step_that_has_room(
     assert len(several) == 2 and max(map(batch_bytes, several)) < room
     assert [record for batch in several for record in batch] == one_batch
     assert with_own_last([], OWN, room) == [OWN]
+
+
+class Entries:
+    """A storage that has these entries."""
+
+    def __init__(self, *entries: str) -> None:
+        self._entries = entries
+
+    def read(self) -> Sequence[str]:
+        return self._entries
+
+    def append(self, entries: Sequence[str]) -> None:
+        raise AssertionError(entries)
+
+    def rewrite(self, entries: Sequence[str]) -> None:
+        raise AssertionError(entries)
+
+    def close(self) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("x", "an entry of the log is not JSON: Expecting value"),
+        ("[" * 100_000, "an entry of the log is nested too deeply"),
+        ("[]", r"an entry of the log must be an object, not \[\]"),
+        ("{}", "an entry of the log has one of the fields records, topics and configs, not 0"),
+        ('{"records": [], "more": 1}', "an entry of the log has no field 'more'"),
+        ('{"records": null}', "'records' of an entry of the log must be a list, not None"),
+        ('{"records": [1]}', "a record must be an object, not 1"),
+        ('{"records": [], "topics": {"upsert": [], "delete": []}}', "configs, not 2"),
+        ('{"topics": 1}', "'topics' of a change of topics must be an object, not 1"),
+        ('{"topics": {"upsert": []}}', "a change of topics needs the field 'delete'"),
+        ('{"topics": {"upsert": 1, "delete": []}}', "'upsert' of a change of topics must be a list"),
+        ('{"topics": {"upsert": [], "delete": [1]}}', "'delete' of a change of topics must be a list of"),
+        ('{"topics": {"upsert": [], "delete": [], "more": 1}}', "a change of topics has no field 'more'"),
+        ('{"configs": 1}', "a change of configurations must be an object, not 1"),
+    ],
+)
+def test_a_storage_with_another_entry_is_no_log(entry: str, sentence: str) -> None:
+    """The checksum may be right, where another program has written the entry."""
+    with pytest.raises(BadInput, match=sentence):
+        Coordinator(storage=Entries(entry))

@@ -7,6 +7,7 @@ from typing import Final
 
 from coordinator.assignors import LooksAtRacks
 from coordinator.computing import select
+from coordinator.computing.model import IDLE
 from coordinator.consumer.metadata import refresh_group, write_group
 from coordinator.consumer.model import ClientAssignor, Group, MemberMetadata
 from coordinator.consumer.records import (
@@ -139,7 +140,15 @@ def remove_member(step: Step, member_id: str) -> None:
 
 
 def remove_members(step: Step, member_ids: Collection[str]) -> None:
-    """RemoveMember of several members at once: one bump of the group epoch (E1)."""
+    """RemoveMember of several members at once. A member that goes computes nothing any more, also where the
+    next target waits for a heartbeat (A5)."""
+    _remove(step, member_ids)
+    if step.computation != IDLE:
+        select.settle(step)
+
+
+def _remove(step: Step, member_ids: Collection[str]) -> None:
+    """Write the removal of members: one bump of the group epoch (E1)."""
     dialect = step.env.dialect
     members = dict(step.metadata_of_members())
     for member_id in member_ids:

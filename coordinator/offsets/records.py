@@ -88,7 +88,7 @@ def offset_from_wire(source: Mapping[str, object]) -> OffsetRecord:
     fields.known(key, ("type", "groupId", "topic", "partition"), f"the key of {where}")
     group_id = fields.text(key, "groupId", f"the key of {where}")
     topic = fields.text(key, "topic", f"the key of {where}")
-    partition = fields.integer(key, "partition", f"the key of {where}")
+    partition = fields.integer(key, "partition", f"the key of {where}", bits=32)
     if "value" not in source:
         raise BadInput(f"{where} needs the field 'value', null for a tombstone")
     if source["value"] is None:
@@ -97,7 +97,7 @@ def offset_from_wire(source: Mapping[str, object]) -> OffsetRecord:
     fields.known(value, ("offset", "leaderEpoch", "metadata", "commitTimestamp", "topicId"), where)
     committed = CommittedOffset(
         fields.integer(value, "offset", where),
-        fields.integer(value, "leaderEpoch", where, least=-1),
+        fields.integer(value, "leaderEpoch", where, least=-1, bits=32),
         fields.text(value, "metadata", where),
         fields.integer(value, "commitTimestamp", where),
         fields.topic_id(value.get("topicId"), where),

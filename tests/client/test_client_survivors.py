@@ -162,6 +162,22 @@ def test_e2_a_target_that_a_member_computed_counts_for_the_interval() -> None:
     assert g.group()["assignmentEpoch"] == 3
 
 
+@pytest.mark.parametrize("last_leave", [False, True])
+def test_a5_a_member_that_has_gone_does_not_compute(last_leave: bool) -> None:
+    """TargetOnRemoval: no target is computed when a member goes, and yet another member is chosen."""
+    changes = {"TargetOnRemoval": "next-heartbeat", "LastLeaveAdvancesAssignmentEpoch": last_leave}
+    g = ClientGroup(dialect=Dialect().but(changes))
+    g.join("m1", offer())
+    g.join("m2", offer())
+    g.beat("m1", -1)
+    assert g.chosen() == "m2"
+    assert g.beat("m2", 1)["shouldComputeAssignment"]
+    loaded(g.coordinator, g.coordinator.volatile()["groups"]["g"]["computation"])
+    g.beat("m2", -1)
+    assert "computation" not in g.group()
+    assert g.coordinator.advance(10**6) == []
+
+
 def test_a5_nobody_computes_a_target_that_waits_for_the_interval() -> None:
     """TargetMayLag: the member that was chosen stops where another one joins without its assignor."""
     g = ClientGroup(dialect=dataclasses.replace(Dialect(), TargetMayLag=True)).prepared("m1")

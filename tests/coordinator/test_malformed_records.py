@@ -50,6 +50,14 @@ def test_p1_an_epoch_is_an_int32(kind: str, name: str, key: dict[str, str]) -> N
         loaded(record(kind, {name: 2**31}, **key))
 
 
+@pytest.mark.parametrize(("partition", "epoch", "name"), [(2**31, 0, "partition"), (0, 2**31, "leaderEpoch")])
+def test_p1_numbers_of_an_offset_are_those_of_a_request(partition: int, epoch: int, name: str) -> None:
+    with pytest.raises(BadInput, match=f"'{name}' of .*an OffsetCommit record must fit into an int32"):
+        key = {"type": "OffsetCommit", "groupId": "g", "topic": "foo", "partition": partition}
+        value = {"offset": 0, "leaderEpoch": epoch, "metadata": "", "commitTimestamp": 0, "topicId": FOO}
+        loaded({"key": key, "value": value})
+
+
 def test_p1_a_number_has_at_most_64_bits() -> None:
     """One more than the longest number that Python reads could not be written in an answer."""
     with pytest.raises(BadInput, match="'commitTimestamp' of an OffsetCommit record must fit into an int64"):

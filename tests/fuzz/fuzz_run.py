@@ -20,9 +20,10 @@ from typing import Any, Final
 from fuzz_draw import Draw, Json
 
 from coordinator import BadInput, Coordinator, Dialect, SimulatedClock
-from coordinator.core.dialect import DIALECTS
+from coordinator.core.dialect import CHOICES, DIALECTS
 from coordinator.core.timers import Due
 from coordinator.core.topics import topics_change
+from coordinator.kinds import KINDS
 from coordinator.record_kinds import from_wire, to_wire
 from coordinator.stdio import LineProtocol
 
@@ -40,6 +41,9 @@ EPISODE: Final = 300
 NOT_REFUSED: Final = (0, 27, 79, 110)
 """Codes of answers that change something: none, REBALANCE_IN_PROGRESS (the session is renewed),
 MEMBER_ID_REQUIRED (the id that was made is kept) and FENCED_MEMBER_EPOCH (the member is removed)."""
+
+
+KIND_NAMES: Final = tuple(kind.name for kind in KINDS)
 
 
 class Failure(AssertionError):
@@ -203,7 +207,7 @@ def refused(answer: Json) -> bool:
 def image(coordinator: Coordinator) -> Json:
     """The whole visible state of a coordinator."""
     volatile = coordinator.volatile()
-    groups = {*volatile["groups"], *volatile["classic"], *volatile["connect"]}
+    groups = {group for kind in ("groups", *KIND_NAMES) for group in volatile[kind]}
     return {
         "end": coordinator.end,
         "volatile": volatile,
@@ -219,6 +223,7 @@ def durable(coordinator: Coordinator) -> Json:
     return {
         "groups": {name: _durable_group(group) for name, group in sorted(coordinator._groups.items())},
         "connect": {name: _durable_group(group) for name, group in sorted(others.connect.groups.items())},
+        "share": dict(sorted(others._of["share"].groups.items())),
         "lost": {name: work.lost for name, work in others.connect._work.items()},
         "classic": dict(sorted(others.classic.saved.items())),
         "offsets": dict(coordinator._offsets),
@@ -263,9 +268,11 @@ def _place(error: BaseException) -> str:
 
 
 def dialect_of(seed: str) -> Dialect:
-    """The dialect of an episode: most are of KIP-848's text; the others of a version of Kafka."""
+    """The dialect of an episode: most are of KIP-848's text, the others of a version of Kafka, or a mix."""
     rng = Random(f"dialect {seed}")
-    return DIALECTS["kip-848" if rng.random() < 0.7 else rng.choice(tuple(DIALECTS))]
+    base = DIALECTS["kip-848" if rng.random() < 0.7 else rng.choice(tuple(DIALECTS))]
+    changed = rng.sample(tuple(CHOICES), rng.choice((1, 2, 5))) if rng.random() < 0.2 else ()
+    return base.but({name: rng.choice(CHOICES[name]) for name in changed})
 
 
 def episode(seed: str, tally: Counter[str], length: int = EPISODE) -> Iterator[Json | str]:

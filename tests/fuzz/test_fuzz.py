@@ -12,7 +12,6 @@ from fuzz_run import COMPARED_EVERY, Failure, failing
 
 from coordinator import Coordinator, Dialect
 from coordinator.apis import APIS
-from coordinator.core.dialect import DIALECTS
 from coordinator.core.timers import Due
 from coordinator.stdio import LineProtocol
 
@@ -48,7 +47,7 @@ def test_every_operation_is_drawn() -> None:
 def test_findings_of_earlier_runs(path: Path) -> None:
     """Each failed before its cause was mended."""
     kept = json.loads(path.read_text(encoding="utf-8"))
-    failure = failing(kept["operations"], DIALECTS[kept["dialect"]])
+    failure = failing(kept["operations"], Dialect.named(kept["dialect"]))
     assert failure is None, f"{kept['what']}: {failure}"
 
 

@@ -10,6 +10,7 @@ import re
 import signal
 import ssl
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -193,6 +194,9 @@ def _topics(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
         if read is None:
             parser.error(f"--topic is NAME:PARTITIONS, as in foo:6, not {given!r}")
         topics.append((read["name"], int(read["partitions"])))
+    for name, times in Counter(name for name, _ in topics).items():
+        if times > 1:
+            parser.error(f"--topic gives {name} twice; give it once")
     return topics
 
 
@@ -202,6 +206,8 @@ def _settings(given: Sequence[str]) -> dict[str, int]:
         name, _, value = one.partition("=")
         if not re.fullmatch(r"-?\d{1,12}", value):
             raise BadInput(f"--set is NAME=VALUE with a whole number, not {one!r}")
+        if name in settings:
+            raise BadInput(f"--set gives {name} twice; give it once")
         settings[name] = int(value)
     return settings
 

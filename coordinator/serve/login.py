@@ -94,6 +94,8 @@ def read_users(path: Path) -> dict[str, str]:
         name, colon, password = line.partition(":")
         if not name or not colon or not password or "\0" in line:
             raise BadInput(f"line {number} of {path} is not NAME:PASSWORD")
+        if name in users:
+            raise BadInput(f"line {number} of {path} has the user {name!r} again; keep one of the lines")
         users[name] = password
     if not users:
         raise BadInput(f"{path} has no user: nobody could log in")

@@ -178,6 +178,8 @@ def test_a_half_open_connection_holds_up_nobody() -> None:
         (["--listen", "here"], "--listen is HOST:PORT, as in 127.0.0.1:9092, not 'here'"),
         (["--topic", "foo"], "--topic is NAME:PARTITIONS, as in foo:6, not 'foo'"),
         (["--set", "x=y"], "--set is NAME=VALUE with a whole number, not 'x=y'"),
+        (["--topic", "foo:2", "--topic", "foo:3"], "--topic gives foo twice; give it once"),
+        (["--set", "x=1", "--set", "x=2"], "--set gives x twice; give it once"),
         (["--set", "group.nothing=1"], "group.nothing"),
         (["--dialect", "kafka-9"], "kafka-9"),
         (["--rate", "-1"], "--rate is a number of records from 0 to 1000000, not -1"),

@@ -147,5 +147,8 @@ def test_a_file_of_users_that_is_none_is_refused(tmp_path: Path, text: str) -> N
     file.write_text(text)
     with pytest.raises(BadInput):
         read_users(file)
+    file.write_text("alice:a\nbob:b\nalice:c\n")
+    with pytest.raises(BadInput, match=r"line 3 of .* has the user 'alice' again; keep one of the lines"):
+        read_users(file)
     file.write_text("alice:a:b\n")
     assert read_users(file) == {"alice": "a:b"}

@@ -102,10 +102,12 @@ class ConnectGroups:
             raise RequestRejected(ErrorCode[dialect.OtherKindError], f"Group {group_id} is a Connect group.")
 
     def _env(self, env: Env) -> Env:
-        """The environment of the shared handlers: connectors as topics, and targets that workers compute."""
+        """The environment of the shared handlers: connectors as topics, and targets that workers compute. The
+        records have the draft's fields, which no dialect changes."""
         if self._envs is None or self._envs[0] is not env:
             topics = {name: TopicImage(name, image.partitions) for name, image in env.topics.items()}
-            self._envs = env, dataclasses.replace(env, topics=topics, client_side=True)
+            dialect = dataclasses.replace(env.dialect, RevocationRecorded=False, PartitionEpochs=False)
+            self._envs = env, dataclasses.replace(env, dialect=dialect, topics=topics, client_side=True)
         return self._envs[1]
 
     def _commit(self, worked: Worked, log: Log, env: Env, now_ms: int) -> None:

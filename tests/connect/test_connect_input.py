@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from connect_driver import HEARTBEAT, IDS, INSTALL, OFFER, PREPARE, ConnectGroup, Json, resources
 
-from coordinator import BadInput
+from coordinator import BadInput, Dialect
 from coordinator.core.errors import ErrorCode
 
 TOPICS = [{"name": "A", "id": IDS["A"], "partitions": 3}]
@@ -115,6 +115,23 @@ def test_p2_without_volatile_state_it_is_as_after_a_fail_over() -> None:
     g.coordinator.restart()
     assert other.group()["members"] == g.group()["members"]
     assert (other.timers(), other.group()["lost"]) == (g.timers(), g.group()["lost"])
+
+
+@pytest.mark.parametrize("dialect", ["kip-848", "kafka-4.0", "kafka-4.3"])
+def test_p2_a_restart_knows_what_the_records_say(dialect: str) -> None:
+    """A program that ends has nothing but the records as JSON, which are the draft's in every dialect."""
+    g = ConnectGroup(dialect=Dialect.named(dialect))
+    g.join("w1")
+    g.rebalance(w1="A A-1")
+    g.beat("w1", 0, "")
+    g.join("w2")
+    g.rebalance(w1="A", w2="A-1")
+    g.beat("w1", g.member("w1")["memberEpoch"], "A A-1")
+    assert g.member("w1")["previousMemberEpoch"] or g.member("w1")["pendingRevocation"]
+    other = loaded(g, {}, dialect=g.coordinator.dialect)
+    g.coordinator.restart()
+    other.coordinator.restart()
+    assert other.group() == g.group()
 
 
 def change(*path: str, to: object) -> Callable[[Json], None]:

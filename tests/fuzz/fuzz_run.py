@@ -4,8 +4,8 @@ no exception leaves the line protocol, and every answer is JSON
 every operation ends: only so many timers run out in it
 what is refused has changed nothing
 every record that is written can be read, and is the same then
-a coordinator that finds the log has the state that the records hold; one that is given the volatile state
-besides has all of it; and both are the same once the second has restarted
+a coordinator that finds the log, or restarts on its own, has the state that the records hold; one that is
+given the volatile state besides has all of it; and all are the same once they have restarted
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from fuzz_draw import Draw, Json
 
 from coordinator import BadInput, Coordinator, Dialect, SimulatedClock
 from coordinator.core.dialect import CHOICES, DIALECTS
+from coordinator.core.log import Log
 from coordinator.core.timers import Due
 from coordinator.core.topics import topics_change
 from coordinator.kinds import KINDS
@@ -180,6 +181,10 @@ class Run:
         again.restart()
         again.deny(())  # rights are not the coordinator's: no log has them
         _same("restart", image(again), image(restarted))
+        twin = self._another(Entries())
+        twin._log, twin._env = Log(live._log.records, live._log._batch_ends), live._env
+        twin.restart()
+        _same("restart", image(twin), image(restarted))
         if len(restarted.records()) == live.end:
             _same("log", durable(live), durable(restarted))
         elif restarted.records()[: live.end] != live.records():

@@ -14,6 +14,7 @@ import json
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, Final
 
@@ -182,7 +183,8 @@ class Run:
         again.deny(())  # rights are not the coordinator's: no log has them
         _same("restart", image(again), image(restarted))
         twin = self._another(Entries())
-        twin._log, twin._env = Log(live._log.records, live._log._batch_ends), live._env
+        twin._log = Log(live._log.records, live._log._batch_ends)
+        twin._env = replace(twin._env, topics=live._env.topics, group_configs=live._env.group_configs)
         twin.restart()
         _same("restart", image(twin), image(restarted))
         if len(restarted.records()) == live.end:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import count
-from typing import Final
 
+from harness.simulate.groups.cause import AWAY, DELETION, FAIL_OVER, NOBODY, NOTHING, TIMER, Cause, Seen
 from harness.simulate.groups.computed import (
     Prepared,
     check_installed,
@@ -20,6 +19,17 @@ from harness.simulate.groups.computed import (
     check_prepared_again,
     check_refused,
     illegal,
+)
+from harness.simulate.groups.membership import (
+    check_advances,
+    check_away,
+    check_due,
+    check_gone,
+    check_place,
+    check_unchanged,
+    check_undisturbed,
+    place_of,
+    target_of,
 )
 from harness.simulate.groups.parts import (
     GroupView,
@@ -33,56 +43,6 @@ from harness.simulate.groups.parts import (
     shown,
 )
 from harness.targets.base import Json
-
-AWAY: Final = -2
-"""The epoch of a static member that is gone for a while (S1)."""
-NOTHING: Final[Partitions] = frozenset()
-NOBODY: Final = 0
-"""No incarnation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The cause of a step: "request", "install", "timer", "topics", "fail-over" or "deletion".
-
-    A heartbeat has: the member (for a join, the answered member id), the epoch, the partitions that the
-    member reports as owned, and a flag for its acceptance. An installed assignment has the body of the
-    request.
-    """
-
-    kind: str
-    member: str = ""
-    epoch: int = 0
-    owned: Partitions | None = None
-    accepted: bool = False
-    error: int = 0
-    body: Json = field(default_factory=dict)
-
-    @property
-    def joins(self) -> bool:
-        """Tell if a new incarnation of the member came of the step (H1)."""
-        return self.kind == "request" and self.epoch == 0 and self.accepted
-
-
-TIMER: Final = Cause("timer")
-TOPICS: Final = Cause("topics")
-FAIL_OVER: Final = Cause("fail-over")
-DELETION: Final = Cause("deletion")
-
-
-@dataclass(slots=True)
-class Seen:
-    """A member after the last step."""
-
-    incarnation: int
-    """NOBODY while it is away (S1)."""
-    epoch: int
-    held: Partitions
-    assigned: Partitions
-    revoking: Partitions
-    subscriber: SubscriberView
-    previous: int = 0
-    """The epoch before, as far as the coordinator must know it (H6): a fail-over forgets it."""
 
 
 class GroupWatch:
@@ -111,22 +71,30 @@ class GroupWatch:
         self._epochs(group)
         changed = self._changed(group, cause)
         gone = [name for name in self.members if name not in group.members] if self._fewer(group) else []
-        bumps = self._bumps(group, cause, changed, gone, topics)
-        if group.epoch != self.epoch + bumps and self.epoch:
+        bumps = int(self._bumps(group, cause, changed, gone, topics))
+        if not self.epoch and group.assignment_epoch < group.epoch:
+            bumps += 1  # E3: before the target that a member must compute the group has an empty one
+        if group.epoch != self.epoch + bumps:
             raise Violation(
                 "E1",
                 "EpochBumpedExactly",
-                f"the epoch of {self.name} went from {self.epoch} to {group.epoch}, not by {int(bumps)}",
+                f"the epoch of {self.name} went from {self.epoch} to {group.epoch}, not by {bumps}",
             )
         for name in changed:
             self._member(group, name, cause)
+        moved = bool(changed or gone) or (self.epoch, self.assignment_epoch) != _epochs_of(group)
+        check_unchanged(group, cause, moved)
+        check_gone(group, cause, gone, self.members)
+        check_place(group, cause, self.members)
+        check_advances(group, cause, self.members)
         self._take_over(group, cause, changed, gone)
         if cause is FAIL_OVER:
             self._prepared = None
             for seen in self.members.values():
                 seen.previous = 0
         self._target(group, cause, topics)
-        self.epoch, self.assignment_epoch = group.epoch, group.assignment_epoch
+        check_due(group)
+        self.epoch, self.assignment_epoch = _epochs_of(group)
         return bool(changed or gone)
 
     def _gone(self, cause: Cause) -> bool:
@@ -191,16 +159,6 @@ class GroupWatch:
                 sentences.append(name)
         return sentences
 
-    def _place(self, cause: Cause, member: MemberView) -> str | None:
-        """S1: the member that was away and whose place this member has taken."""
-        instance = member.metadata.instance_id
-        if instance is None:
-            return None
-        for name, seen in self.members.items():
-            if seen.subscriber.instance_id == instance and seen.epoch == AWAY:
-                return name
-        return None
-
     def _bumps(
         self, group: GroupView, cause: Cause, changed: list[str], gone: list[str], topics: Topics
     ) -> bool:
@@ -211,7 +169,7 @@ class GroupWatch:
         for name in changed:
             member, seen = group.members[name], self.members.get(name)
             if cause.joins and name == cause.member:
-                place = self._place(cause, member)
+                place = place_of(cause, member, self.members)
                 if place is None:
                     bumps = True
                     continue
@@ -257,6 +215,7 @@ class GroupWatch:
                 "HeldIsAssignedAndRevoking",
                 f"member {name} holds {shown(member.held)}, which is not that",
             )
+        check_away(name, member)
         if seen is None or (cause.joins and name == cause.member):
             return
         if cause.kind != "fail-over" and name != cause.member:
@@ -273,7 +232,7 @@ class GroupWatch:
             raise Violation(
                 "E4", "EpochsMonotone", f"the epoch of member {name} went from {seen.epoch} to {member.epoch}"
             )
-        target = group.targets[name].partitions if name in group.targets else NOTHING
+        target = target_of(group, name)
         advances = member.epoch != seen.epoch
         if advances and (
             member.revoking or member.epoch != group.assignment_epoch or not member.assigned <= target
@@ -303,6 +262,7 @@ class GroupWatch:
                 "NeverRevokeAndAssign",
                 f"one step took {shown(gives)} from member {name} and gave it {shown(takes)}",
             )
+        check_undisturbed(name, member, seen, target)
 
     def _take_over(self, group: GroupView, cause: Cause, changed: list[str], gone: list[str]) -> None:
         """R7: note the present holders; releases first, so that partitions that a step hands over count as
@@ -391,6 +351,10 @@ class GroupWatch:
             )
             if wrong:
                 raise Violation("A4", "LegalAtInstallation", f"the target of {self.name} has {wrong}")
+
+
+def _epochs_of(group: GroupView) -> tuple[int, int]:
+    return group.epoch, group.assignment_epoch
 
 
 def wanted_by(group: GroupView, topics: Topics) -> dict[str, Partitions]:

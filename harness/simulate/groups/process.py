@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from harness.simulate.groups.cause import NOBODY
 from harness.simulate.groups.clock import Clocked
-from harness.simulate.groups.coordinator_view import NOBODY
 from harness.simulate.groups.member_watch import MemberWatch
 from harness.simulate.groups.next_request import IN, NextRequest
 from harness.simulate.groups.parts import (

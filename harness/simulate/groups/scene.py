@@ -6,14 +6,10 @@ from collections.abc import Iterable
 from itertools import count
 from typing import Final
 
-from harness.simulate.groups.answers import (
-    FENCED_MEMBER_EPOCH,
-    UNKNOWN_MEMBER_ID,
-    before_of,
-    check_answer,
-)
+from harness.simulate.groups.answers import before_of, check_answer
+from harness.simulate.groups.cause import FENCED_MEMBER_EPOCH, NOBODY, TIMER, UNKNOWN_MEMBER_ID, Cause
 from harness.simulate.groups.computed import INSTALL, PREPARE
-from harness.simulate.groups.coordinator_view import NOBODY, TIMER, Cause, GroupWatch
+from harness.simulate.groups.coordinator_view import GroupWatch
 from harness.simulate.groups.events import Events
 from harness.simulate.groups.next_request import FIND, HEARTBEAT
 from harness.simulate.groups.offsets import OffsetsWatch
@@ -27,7 +23,7 @@ from harness.simulate.groups.parts import (
     shown,
 )
 from harness.simulate.groups.process import Message, Process, check_process
-from harness.simulate.groups.story import Settings, Story
+from harness.simulate.groups.story import ACTIVE, Settings, Story
 from harness.targets.base import Json
 
 FAULTS: Final = (
@@ -124,14 +120,14 @@ class Scene(Events[Process, Message, Cluster]):
         request = message.request
         sent, group = request.body, request.body["groupId"]
         watch = self.watches[group]
-        before = before_of(watch, self.cluster.group(group), sent["memberId"])
+        serves = self.coordinator == ACTIVE and not self.log_fails
+        before = before_of(watch, self.cluster.group(group), sent, serves)
         body = self.cluster.request(request.api, request.version, client, sent)
         error = body["errorCode"]
-        assigned = body["assignment"] and from_wire(body["assignment"]["assignedTopicPartitions"])
         owned = None if sent["topicPartitions"] is None else from_wire(sent["topicPartitions"])
         member = body["memberId"] or sent["memberId"]
         cause = Cause("request", member, sent["memberEpoch"], owned, not error, error)
-        check_answer(self.cluster.group(group), before, body, cause, assigned)
+        check_answer(self.cluster.group(group), before, body, cause)
         self.counts.answers[f"heartbeat {error}"] += 1
         if cause.joins and process is not None:
             process.incarnation = process.epoch = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.simulate.groups.coordinator_view import DELETION, FAIL_OVER, TOPICS
+from harness.simulate.groups.cause import DELETION, FAIL_OVER, TOPICS
 from harness.simulate.groups.member_watch import CLOSE_TIMEOUT_MS
 from harness.simulate.groups.network import Network
 from harness.simulate.groups.parts import CallbackView, Consumer, Violation

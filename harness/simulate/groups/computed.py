@@ -37,7 +37,7 @@ def illegal(wanted: Mapping[str, Partitions], given: Mapping[str, Partitions]) -
             return f"{shown(partitions & taken)} twice"
         taken |= partitions
     whole = frozenset[Partition]().union(*wanted.values())
-    return f"{shown(whole - taken)} for nobody" if whole != taken else ""
+    return f"no member for {shown(whole - taken)}" if whole != taken else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,7 +275,7 @@ class Commits:
         """Check on_commit_complete. Raises Violation for a commit that was never made, and for a wrong
         result."""
         if not self._calls:
-            raise Violation("O4", "CommitsEndOnce", f"{self._name} ends a commit that nobody made")
+            raise Violation("O4", "CommitsEndOnce", f"{self._name} ends a commit that it did not make")
         if error:
             answered = error in _GIVEN_UP or any(error in errors for _, errors in self._answers)
         else:

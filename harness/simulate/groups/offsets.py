@@ -52,7 +52,7 @@ class OffsetsWatch:
             raise Violation(
                 "O3",
                 "AtLeastOnce",
-                f"{who} begins {shown({partition})} at {offset}, which nobody has reached",
+                f"{who} begins {shown({partition})} at {offset}, which no member has reached",
             )
         stopped = self.stopped.pop(partition, offset)
         if stopped != offset:

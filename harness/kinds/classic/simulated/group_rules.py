@@ -103,7 +103,9 @@ class GroupRules:
             for one in sorted(partitions):
                 if one in owners or name not in members:
                     raise Violation(
-                        "C5", "LegalAssignment", f"{shown({one})} is handed out to {name} as well"
+                        "C5",
+                        "LegalAssignment",
+                        f"{shown({one})} is handed out twice, or to no member: {name}",
                     )
                 owners[one] = name
         claimed = _claimants(members) if cooperative else {}
@@ -115,7 +117,7 @@ class GroupRules:
         wanted = frozenset[str]().union(*(topics for topics, _, _ in members.values()))
         there = {(topic, n) for topic in wanted for n in range(topics.get(topic, 0))}
         if missing := there - owners.keys() - claimed.keys():
-            raise Violation("C5", "LegalAssignment", f"{shown(missing)} goes to nobody")
+            raise Violation("C5", "LegalAssignment", f"{shown(missing)} is handed out to no member")
 
     def taken(self, body: Json) -> None:
         """Note that the coordinator has accepted the leader's SyncGroup."""

@@ -81,7 +81,7 @@ def unsettled(world: World) -> str:
         wanted = frozenset[str]().union(*(one.rules.topics for one in up.values()))
         there = {(topic, n) for topic in wanted for n in range(world.topics.get(topic, 0))}
         if owned != there:
-            return f"of the group {name}, {shown(owned ^ there)} is owned by nobody or is gone"
+            return f"of the group {name}, {shown(owned ^ there)} has no owner, or is owned and gone"
     return ""
 
 

@@ -233,10 +233,10 @@ class Record(Generic[T]):
     def seen(self, described: Json, hidden: Container[str], forms: Forms) -> Seen:
         """The fields that a target has shown; `forms` read those with another form in JSON."""
         return {
-            row.attribute: forms.get(row.form.name, _same)(described[row.json])
+            row.attribute: forms.get(row.form.name, _same)(described.get(row.json))
             for row in self.shown
             if row.json in described and row.json not in hidden
-            if row.form.null or described[row.json] is not None
+            if row.form.null or described.get(row.json) is not None
         }
 
     def seen_literal(self, seen: Seen, plain: Mapping[str, str] = _NOTHING) -> str:

@@ -73,7 +73,7 @@ def parts_of(line: Json) -> list[tuple[str, Any, str]]:
     name, api, answer = line["op"], line.get("api"), line.get("answer")
     operation = {key: value for key, value in line.items() if key != "answer"}
     parts = [(f"operation.{name}", operation, ""), (f"request.{api}", line.get("body"), "body")]
-    if isinstance(answer, dict) and "error" not in answer:
+    if isinstance(answer, dict) and answer.get("error") is None:
         parts += [
             (f"answer.{name}", answer, "answer"),
             (f"response.{api}", answer.get("body"), "answer.body"),

@@ -58,7 +58,7 @@ class LogReader(ABC, Generic[R]):
 
     def read(self, number: int, content: Json) -> None:
         """One line."""
-        answer = needed(content, "answer")
+        answer = content["answer"]
         does = {
             "hello": self._hello,
             "request": self._request,
@@ -79,7 +79,7 @@ class LogReader(ABC, Generic[R]):
         if act is None:
             if content["op"] not in ("background", "records", "fault"):
                 raise ValueError(f"there is no operation {content['op']!r}")
-        elif "error" in answer:
+        elif answer.get("error") is not None:
             self._found.left_out["refused"] += 1
         else:
             act(number, content, answer)
@@ -106,7 +106,7 @@ class LogReader(ABC, Generic[R]):
             self._end("after a coordinator or rights that refuse all requests (H5)")
 
     def _restart(self, number: int, content: Json, answer: Json) -> None:
-        if "keep" in content:
+        if content.get("keep") is not None:
             self._end("after a restart from a part of the log")
         elif self._run and self._run.lines:
             self._fail_over(number, content, answer)
@@ -194,11 +194,29 @@ class LogReader(ABC, Generic[R]):
         return f"members.{name}" not in self._hidden
 
 
-def needed(part: Json, name: str) -> Any:
-    """A value without which a line cannot be judged. LookupError where it is missing or null."""
-    if part.get(name) is None:
-        raise KeyError(name)
-    return part[name]
+class Part(dict[str, Any]):
+    """An object of a log, in which null is a field that is missing: the value was not observed, or there is
+    none. Only `in` tells the two apart."""
+
+    def __getitem__(self, name: str) -> Any:
+        """The value. KeyError where it is missing or null."""
+        value = super().__getitem__(name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value, or the default where it is missing or null."""
+        value = super().get(name)
+        return default if value is None else value
+
+
+def _part(pairs: list[tuple[str, Any]]) -> Part:
+    part = Part(pairs)
+    if len(part) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+    return part
 
 
 def with_epoch(member: Json, seen: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -219,7 +237,7 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
     lines = []
     for number, text in read_lines(path, "The log"):
         try:
-            lines.append((number, json.loads(text)))
+            lines.append((number, json.loads(text, object_pairs_hook=_part)))
         except (ValueError, RecursionError) as error:
             raise no_operation(path, number, error) from None
     return lines
@@ -227,8 +245,9 @@ def lines_of(path: Path) -> Sequence[tuple[int, Any]]:
 
 def no_operation(path: Path, number: int, error: Exception) -> ConformError:
     """The error for a line that is no operation."""
-    lacks = isinstance(error, KeyError)
-    what = f"it lacks {error.args[0]}" if lacks else f"{type(error).__name__}: {error}"
+    what = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, KeyError):
+        what = f"it lacks {error.args[0]}"
     return ConformError(
         f"{path}, line {number} is no operation with its answer ({what}): conform validate --help "
         "says what a log is.",

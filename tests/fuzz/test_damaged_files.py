@@ -132,7 +132,7 @@ def test_a_log_with_another_type_or_without_an_epoch_names_line_and_place(tmp_pa
     member = lines[number]["answer"]["group"]["members"][0]
     epoch = member.pop("memberEpoch")
     for wrong, sentence in (
-        ({}, f"line {number + 1} is no operation with its answer (ValueError: member"),
+        ({}, f"line {number + 1} is no operation with its answer (member"),
         ({"memberEpoch": f"{epoch}"}, f"members[0].memberEpoch: '{epoch}' is not of type 'integer'"),
         ({"memberEpoch": float(epoch)}, f"members[0].memberEpoch: '{epoch}.0' is not of type 'integer'"),
     ):

@@ -267,7 +267,7 @@ class ClassicLogReader(LogReader[Run]):
         texts: Forms = {"text": lambda text: text or "", "name": lambda text: text or ""}
         return SeenGroup(
             group["state"],
-            group.get("generation", 0),
+            group["generation"] if group["state"] != "Dead" else 0,
             GROUP.seen(group, self._hidden, texts),
             {one["memberId"]: self._member(one) for one in group["members"]},
             frozenset(group.get("pending", ())),
@@ -310,7 +310,9 @@ def _one_answer(answer: Json) -> bool:
 
 def request_of(api: str, body: Json, words: Words) -> ClassicRequest:
     who = body["members"][0] if api == classic.LEAVE else body
-    given = {one["memberId"]: words.assignment(one["assignment"]) for one in body.get("assignments") or ()}
+    given = {
+        one["memberId"]: words.assignment(one.get("assignment", "")) for one in body.get("assignments", ())
+    }
     protocols = body.get("protocols") or ()
     return ClassicRequest(
         who.get("memberId") or "",
@@ -334,7 +336,7 @@ def answered(api: str, body: Json, words: Words) -> ClassicResponse:
     error = ERRORS.get(code, f"error {code}")
     member = body.get("memberId") or ""
     if api == classic.JOIN and not code:
-        protocol = body["protocolName"] or ""
+        protocol = body.get("protocolName", "")
         joined = frozenset(
             Joined(
                 one["memberId"],
@@ -350,7 +352,7 @@ def answered(api: str, body: Json, words: Words) -> ClassicResponse:
         )
     if api == classic.SYNC and not code:
         type_, protocol = body.get("protocolType") or "", body.get("protocolName") or ""
-        given = words.assignment(body["assignment"])
+        given = words.assignment(body.get("assignment", ""))
         return ClassicResponse(api, error, "", -1, type_, protocol, "", False, frozenset(), given)
     who = member if api == classic.JOIN else ""
     return ClassicResponse(api, error, who, -1, "", "", "", False, frozenset(), None)

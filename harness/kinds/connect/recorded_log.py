@@ -215,8 +215,8 @@ class ConnectLogReader(LogReader[Run]):
             {member["memberId"]: self._worker(member) for member in group["members"]},
             _connectors(group["connectors"]) if shown("connectors") else None,
             lost,
-            (group["chosen"] or "") if shown("chosen") else None,
-            (_prepared(group["prepared"]),) if shown("prepared") else None,
+            group.get("chosen", "") if shown("chosen") else None,
+            (_prepared(group.get("prepared")),) if shown("prepared") else None,
         )
 
     def _worker(self, member: Json) -> Seen:
@@ -228,7 +228,7 @@ class ConnectLogReader(LogReader[Run]):
         if "assignors" not in hidden and member.get("assignors") is not None:
             seen["reason"] = _reason(member["assignors"]) or 0
         if "target" not in hidden and "target" in member:
-            target = member["target"]
+            target = member.get("target")
             seen["target"] = None if target is None else frozenset(_resources(target))
         return seen
 
@@ -284,7 +284,7 @@ def _response(api: str, body: Json) -> Response:
 
 def _prepared_worker(one: Json) -> PreparedWorker:
     resources = frozenset(_resources(one["connectorsAndTasks"]))
-    content = [] if one["assignor"] is None else [one["assignor"]]
+    content = [one["assignor"]] if one.get("assignor") is not None else []
     return PreparedWorker(one["memberId"], one["memberEpoch"], _reason(content) or 0, resources)
 
 

@@ -15,7 +15,7 @@ from harness.kinds.rows import Forms, Seen, record_of
 from harness.replay import wire
 from harness.replay.view import DELETED_TOPICS
 from harness.targets.base import Json
-from harness.validate.log import ERRORS, NOT_THERE, LogReader, members_hidden, needed, with_epoch
+from harness.validate.log import ERRORS, NOT_THERE, LogReader, members_hidden, with_epoch
 from harness.validate.recording import Observed, Recording
 from harness.validate.topics import Topics
 
@@ -113,7 +113,9 @@ class ConsumerReader(LogReader[Run]):
 
     def _assign(self, number: int, content: Json, answer: Json) -> None:
         if content["group"] == (self._found.group or content["group"]):
-            self._script, self._fails = content.get("target"), "error" in content
+            target = content.get("target")
+            self._script = None if target is None else {name: target[name] for name in target}
+            self._fails = content.get("error") is not None
 
     def _change_topics(self, number: int, content: Json, answer: Json) -> None:
         changes = self._topics.change(content)
@@ -174,7 +176,7 @@ def heartbeat_of(body: Json, topics: Topics) -> Request:
     owned, names = body.get("topicPartitions"), body.get("subscribedTopicNames")
     return Request(
         member=body.get("memberId") or "",
-        epoch=needed(body, "memberEpoch"),
+        epoch=body["memberEpoch"],
         instance=body.get("instanceId"),
         owned=None if owned is None else topics.partitions(owned),
         subscription=None if names is None else frozenset(names),
@@ -186,7 +188,7 @@ def heartbeat_of(body: Json, topics: Topics) -> Request:
 def response_of(body: Json, topics: Topics, request: Request) -> Response:
     """The body of the response. Without a member id the answer is for the member of the request, if it has
     joined before (H9, MemberIdAnswered)."""
-    code = needed(body, "errorCode")
+    code = body["errorCode"]
     if code:
         return Response(ERRORS.get(code, f"error {code}"), "", 0, None, None)
     assignment = body.get("assignment")
@@ -195,13 +197,13 @@ def response_of(body: Json, topics: Topics, request: Request) -> Response:
         assigned = topics.partitions(assignment.get("assignedTopicPartitions") or ())
         pending = topics.partitions(assignment.get("pendingTopicPartitions") or ())
     member = body.get("memberId") or (request.member if request.epoch else "")
-    return Response("NONE", member, needed(body, "memberEpoch"), assigned, pending)
+    return Response("NONE", member, body["memberEpoch"], assigned, pending)
 
 
 def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
     """A described group, from a target that does not show the `hidden` fields."""
     metadata = group.get("metadata") if "metadata" not in hidden else None
-    members = {needed(member, "memberId"): member for member in needed(group, "members")}
+    members = {member["memberId"]: member for member in group["members"]}
     targets = None
     if "members.target" not in hidden and all(one.get("target") is not None for one in members.values()):
         targets = {name: topics.partitions(member["target"]) for name, member in members.items()}
@@ -214,8 +216,8 @@ def seen_of(group: Json, topics: Topics, hidden: Collection[str]) -> SeenGroup:
     return SeenGroup(
         group.get("state") if "state" not in hidden else None,
         None if metadata is None else topics.sizes(metadata),
-        needed(group, "groupEpoch"),
-        needed(group, "assignmentEpoch"),
+        group["groupEpoch"],
+        group["assignmentEpoch"],
         targets,
         shown,
     )

@@ -166,7 +166,7 @@ class MigrationLogReader(ClassicLogReader):
         content = self.words.subscription(body["protocols"]) if api == classic.JOIN else frozenset()
         if not self._are_there(subscription_data(content).owned):
             return "a JoinGroup that owns partitions which there are not, which no step of the model is"
-        given = [self.words.assignment(one["assignment"]) for one in body.get("assignments") or ()]
+        given = [self.words.assignment(one.get("assignment", "")) for one in body.get("assignments", ())]
         if not all(self._are_there(partitions or frozenset()) for partitions in given):
             return "a SyncGroup that assigns partitions which there are not, which no step of the model is"
         return ""

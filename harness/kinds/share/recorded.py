@@ -52,7 +52,8 @@ class ShareLogReader(PlainLogReader):
     def _answered(self, answer: Json) -> ShareResponse:
         given = answer.get("assignment")
         assigned = None if given is None else self._topics.partitions(given["topicPartitions"])
-        return ShareResponse(ERRORS[answer["errorCode"]], answer.get("memberEpoch", 0), assigned)
+        error = ERRORS.get(answer["errorCode"], f"error {answer['errorCode']}")
+        return ShareResponse(error, answer.get("memberEpoch", 0), assigned)
 
     def _seen(self, answer: Json) -> ShareGroup | None:
         group: Any = self._group_in(answer)

@@ -127,8 +127,11 @@ def _problem(operation: Any) -> str | None:
     name = str(operation.get("op")) if isinstance(operation, dict) else ""
     if name not in HAVE:
         return f"there is no operation {name!r} in schedules; there are {', '.join(HAVE)}"
-    if missing := [field for field in HAVE[name] if field not in operation]:
+    if missing := [field for field in HAVE[name] if operation.get(field) is None]:
         return f"{name} needs the field {missing[0]!r}"
+    known = ("op", *HAVE[name], "script", "newId")
+    if unknown := [field for field in operation if field not in known]:
+        return f"{name} has no field {unknown[0]!r}; there are {', '.join(known)}"
     if not isinstance(operation.get("script", ""), str | dict):
         return "the script must be a target assignment or a message"
     if not isinstance(operation.get("newId", ""), str):
@@ -137,6 +140,10 @@ def _problem(operation: Any) -> str | None:
         return f"there is no API {operation['api']!r} in schedules; there are {', '.join(wire.VERSIONS)}"
     if name == "request" and not isinstance(operation["body"], dict):
         return "the body of a request must be an object"
-    if name == "request" and operation["api"] == wire.HEARTBEAT and "memberEpoch" not in operation["body"]:
+    if (
+        name == "request"
+        and operation["api"] == wire.HEARTBEAT
+        and operation["body"].get("memberEpoch") is None
+    ):
         return "the body of a heartbeat needs a memberEpoch"
     return None

@@ -230,6 +230,14 @@ def test_epochs_follow_when_operations_are_left_out() -> None:
             '{"settings": {}, "operations": [{"op": "load"}]}',
             "operation 1: there is no operation 'load' in sch",
         ),
+        (
+            '{"settings": {}, "operations": [{"op": "advance", "ms": null}]}',
+            "operation 1: advance needs the field 'ms'",
+        ),
+        (
+            '{"settings": {}, "operations": [{"op": "restart", "scirpt": {}}]}',
+            "operation 1: restart has no field 'scirpt'",
+        ),
         ('{"settings": {}, "operations": [{"op": "advance"}]}', "operation 1: advance needs the field 'ms'"),
         (
             '{"settings": {}, "operations": [{"op": "restart", "script": 5}]}',

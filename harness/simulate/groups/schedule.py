@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
-from harness.errors import USAGE, ConformError
+from harness.errors import USAGE, ConformError, meant
 from harness.files import read_json, write_text
 from harness.forms import formed
 from harness.simulate.groups.parts import LOCAL
@@ -62,6 +62,9 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     **dict.fromkeys(("partitions", "records", "offset", "error"), (int,)),
 }
 """The types of fields; a list has texts."""
+_KNOWN: Final = ("do", *_TYPES)
+_PARTS: Final = ("settings", "requirement", "invariant", "events")
+"""The fields of an event, and of a schedule."""
 _WORDS: Final = {str: "a text", list: "a list", bool: "true or false", int: "a whole number"}
 
 
@@ -102,6 +105,10 @@ def schedule_of(data: Any, path: Path) -> Schedule:
     """The schedule in JSON from the file `path`. ConformError (exit 2) where it is malformed."""
     if not isinstance(data, dict) or not isinstance(data.get("events"), list) or not data["events"]:
         raise ConformError(f"The schedule {path} needs a list of events.", USAGE)
+    if unknown := sorted(data.keys() - _PARTS):
+        raise ConformError(
+            f"The schedule {path} has the unknown field {unknown[0]!r}.{meant(unknown[0], _PARTS)}", USAGE
+        )
     settings = _settings(data.get("settings", {}), path)
     stage = stage_of(settings.kind)
     for number, event in enumerate(data["events"], start=1):
@@ -110,8 +117,8 @@ def schedule_of(data: Any, path: Path) -> Schedule:
     return Schedule(
         settings,
         tuple(data["events"]),
-        str(data.get("requirement", "")),
-        str(data.get("invariant", "")),
+        str(data.get("requirement") or ""),
+        str(data.get("invariant") or ""),
     )
 
 
@@ -132,6 +139,8 @@ def _problem(event: Any, stage: Stage) -> str:
         return f"there is no event {does!r}; there are {', '.join(stage.events)}"
     if missing := [field for field in ("at", *stage.events[does]) if field not in event]:
         return f"{does} needs the field {missing[0]!r}"
+    if unknown := next((name for name in event if name not in _KNOWN), None):
+        return f"there is no field {unknown!r} in events; there are {', '.join(_KNOWN)}"
     if wrong := next(filter(None, (_wrong(name, value, stage) for name, value in event.items())), ""):
         return wrong
     if local := event.get("local"):
@@ -144,7 +153,7 @@ def _problem(event: Any, stage: Stage) -> str:
 
 def _wrong(name: str, value: Any, stage: Stage) -> str:
     """The fault of a field as a sentence; "" where there is none."""
-    kinds = _TYPES.get(name, (type(value),))
+    kinds = _TYPES.get(name, (str,))
     if type(value) not in kinds:
         return f"{name!r} must be {_WORDS[kinds[0]]}, not {json.dumps(value)}"
     if isinstance(value, list) and not all(isinstance(one, str) for one in value):

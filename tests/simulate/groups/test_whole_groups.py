@@ -197,6 +197,14 @@ def test_outcomes_add_up_in_any_order() -> None:
         ('{"events": [{"at": 0, "do": "send", "who": []}]}', "'who' must be a text, not "),
         ('{"events": [{"at": 0, "do": "partition", "from": [1]}]}', "'from' must be a list of texts"),
         ('{"events": [{"at": 0, "do": "down", "how": "so"}]}', "'how' must be one of"),
+        (
+            '{"events": [{"at": 0, "do": "poll", "who": "A", "slwo": true}]}',
+            "event 1: there is no field 'slwo' in events; there are do, who",
+        ),
+        (
+            '{"setting": {"r9": false}, "events": [{"at": 0, "do": "heal"}]}',
+            "has the unknown field 'setting'. Did you mean settings",
+        ),
         ('{"settings": {"x": 1}, "events": [{"at": 0, "do": "heal"}]}', "must be some of"),
         ('{"settings": {"session_ms": "5"}, "events": [{"at": 0, "do": "heal"}]}', "be a whole number"),
         ('{"settings": {"session_ms": 0}, "events": [{"at": 0, "do": "heal"}]}', "must be at least 1"),

@@ -12,8 +12,8 @@ from coordinator.core.fields import Json
 
 
 class ShareMember(NamedTuple):
-    """A member; `said` is the value of its record, and `assigned` are the partitions that it was told to use,
-    at its epoch."""
+    """A member; `description` is the value of its record, and `assigned` are the partitions that it was told
+    to use, at its epoch."""
 
     epoch: int = 0
     previous_epoch: int = 0

@@ -31,7 +31,7 @@ class BrokenRule:
 @dataclass(slots=True)
 class Result:
     """The result of all schedules. `counts` has the number of times that each rule had something to judge;
-    `found` has the broken rules, `unsure` those that broke in a run of an agent and not in each repetition;
+    `broken` has the broken rules, `unsure` those that broke in a run of an agent and not in each repetition;
     `missing` are the abilities that the client does not have; `not_driven` counts the actions of traces that
     no step of a schedule brings about."""
 

@@ -40,7 +40,7 @@ def to_json(
     target, and `member_steps` those of client processes that were judged on a member. `skipped` has for each
     reason the number of traces that ended early for it and the number of steps that this cost, `ended_early`
     the traces and their places, and `left_out` all of that in words. `causes` has the differences by their
-    causes, those that were `found`, or by their roots alone. `waited` is null where the target does not wait
+    causes, those of `by_cause`, or by their roots alone. `waited` is null where the target does not wait
     for timers. `not_loaded` has the states that the target did not load, in the form of failures. `stopped`
     is the reason why the replay ended before its end; then no waiver is blamed for covering nothing."""
     return {
@@ -139,7 +139,7 @@ def not_loaded(result: Replayed, target: str) -> str:
 
 
 def loaded_otherwise(target: str, states: int, place: str, different: Sequence[Difference]) -> str:
-    """The sentence about states that were not loaded; the one at `place` has the differences `found`."""
+    """The sentence about states that were not loaded; the one at `place` has the differences `different`."""
     count = "a state" if states == 1 else f"{states:,} states"
     return (
         f"The target {target} did not load {count}; the first is {place}: {difference_of_state(different)}. "

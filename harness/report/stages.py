@@ -33,7 +33,8 @@ class Stage:
 def stages_of(
     trace: Trace, name: str, groups: Sequence[Json], steps: Sequence[Step], different: Sequence[Difference]
 ) -> list[Stage]:
-    """The stages of the trace in the file `name`; `found` are the target's differences after the last step.
+    """The stages of the trace in the file `name`; `different` are the target's differences after the last
+    step.
 
     `groups` are as of `groups_of`, and `steps` are the rows of its sequence diagram.
     """

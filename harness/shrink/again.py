@@ -38,7 +38,7 @@ _BEHAVIOUR: Final = ("SPECIFICATION", "INIT", "NEXT", "VIEW", "SYMMETRY", *CHECK
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The step that leads to a state of the trace; `said` are its inputs in TLA+."""
+    """The step that leads to a state of the trace; `sentence` has its inputs in TLA+."""
 
     index: int
     sentence: str

@@ -116,7 +116,7 @@ class ClassicDriver:
         return self.coordinator.describe("g")
 
     def stable(self, *clients: str, **request: Any) -> dict[str, str]:
-        """A Stable group in its first generation: client -> member id; the first one leads. `asked` has the
+        """A Stable group in its first generation: client -> member id; the first one leads. `request` has the
         arguments of a client's joins, by its name."""
         members = {client: self.known(client) for client in clients}
         for client, member in members.items():

@@ -103,7 +103,7 @@ def check_step(
     step: tuple[Any, ...], before: dict[str, Any], after: dict[str, Any], content: list[str] | None = None
 ) -> None:
     """E4: no epoch of the group decreases; E1: one step bumps once; R5: no step gives and takes, unless the
-    member reports in it that it has already given up the taken partitions: `said` are its owned ones.
+    member reports in it that it has already given up the taken partitions: `content` has its owned ones.
 
     S1: a member that is away comes back by a join, or not at all.
     """

@@ -48,7 +48,7 @@ MIGRATING: Final = 3
 
 @cache
 def subscription(texts: frozenset[str]) -> str:
-    """ConsumerProtocolSubscription, of the topics in `said`. A subscription with a generation belongs to a
+    """ConsumerProtocolSubscription, of the topics in `texts`. A subscription with a generation belongs to a
     member that migrates, and has its owned partitions and its user data, too."""
     topics, owned, generation, user_data = subscription_data(texts)
     names = b"".join(_text(wire.topic_name(topic)) for topic in sorted(topics))

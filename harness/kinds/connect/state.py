@@ -76,7 +76,7 @@ class CallMade:
 @dataclass(frozen=True, slots=True)
 class ConnectState:
     """One state; `key` are numbers from one reader: equal keys mean equal group, work, connectors, versions
-    and lists, by worker. `said` is the list of a heartbeat and `assignor` the name that PrepareAssignment
+    and lists, by worker. `names` is the list of a heartbeat and `assignor` the name that PrepareAssignment
     answers (spec/ConnectNames.tla); other models have one name, and no lists."""
 
     shared: SpecState

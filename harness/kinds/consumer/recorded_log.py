@@ -47,7 +47,7 @@ def member_literal(member: Seen | None = None) -> str:
 class Line(Observed):
     """One step of a run: the operation, and its response and the group after it, where they were observed.
 
-    `number` is that of the line in the log, `said` the line itself; `script` is the last target assignment
+    `number` is that of the line in the log, `content` the line itself; `script` is the last target assignment
     that was scripted.
     """
 

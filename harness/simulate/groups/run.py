@@ -166,7 +166,7 @@ def shrunk(parts: Any, violation: SimulatedViolation) -> SimulatedViolation:
 
 
 def shown(parts: Any, repeated: SimulatedViolation) -> SimulatedViolation | None:
-    """The violation of the schedule of `found`, with its course; None if there is none."""
+    """The violation of the schedule of `repeated`, with its course; None if there is none."""
     schedule, story = repeated.schedule, Story()
     failed = play(parts, schedule.settings, schedule.events, repeated.settling, story)
     if failed is None:
@@ -249,8 +249,9 @@ def _simpler(event: Json) -> Iterator[Json]:
 
 @dataclass
 class Simulated:
-    """The sum of all seeds, independent of their distribution. `found` has each kind of violation once, of
-    the seed that shows it after the fewest events; `digest` is of everything that happened in all of them."""
+    """The sum of all seeds, independent of their distribution. `violations` has each kind of violation once,
+    of the seed that shows it after the fewest events; `digest` is of everything that happened in all of
+    them."""
 
     options: SimulationOptions
     seeds: int

@@ -65,8 +65,8 @@ def test_a_null_field_is_not_compared_or_named(trace: str, tmp_path: Path) -> No
             texts = [json.dumps(without(line, place) if one is line else one) for one in lines]
             log.write_text("\n".join(texts))
             try:
-                found = read_log(log)
-                found.kind.render(found.runs, found.dialect or "kip-848", tmp_path)
+                log_of_group = read_log(log)
+                log_of_group.kind.render(log_of_group.runs, log_of_group.dialect or "kip-848", tmp_path)
             except ConformError as error:
                 assert error.exit_code == USAGE and not re.search("NoneType|Error", error.message)
                 named += "it lacks" in error.message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from harness.kinds.classic.simulated.member_rules import COMMIT, HEARTBEAT, JOIN, LEAVE, SYNC
 from harness.kinds.classic.simulated.parts import Cluster, GroupView, MemberView, Parts
@@ -11,6 +11,7 @@ from harness.simulate.groups.parts import Partition, Partitions, Violation, show
 from harness.targets.base import Json
 
 UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS, FENCED_INSTANCE_ID = 25, 22, 27, 82
+MEMBER_ID_REQUIRED, INCONSISTENT_GROUP_PROTOCOL = 79, 23
 
 
 def _claimants(
@@ -56,12 +57,60 @@ class GroupRules:
         preparing = "PreparingRebalance" if api == HEARTBEAT else "CompletingRebalance"
         return REBALANCE_IN_PROGRESS if group.state == preparing else 0
 
-    def answered(self, api: str, body: Json, answer: Json, error: int, expected: int | None) -> None:
+    def reasons(self, api: str, body: Json) -> frozenset[int] | None:
+        """The errors for which a JoinGroup or SyncGroup has a reason (ClassicErrorsExactly); None for other
+        requests."""
+        if api not in (JOIN, SYNC):
+            return None
+        group = self._cluster.group(self._group)
+        members = {} if group is None else group.members
+        member, instance = body["memberId"], body["groupInstanceId"]
+        holders = [name for name, one in members.items() if instance and one.instance_id == instance]
+        reasons = {FENCED_INSTANCE_ID} if holders and holders != [member] else set()
+        if api == SYNC:
+            reasons |= {UNKNOWN_MEMBER_ID} if member not in members else set()
+            if group is not None and group.generation != body["generationId"]:
+                reasons.add(ILLEGAL_GENERATION)
+            if group is not None and group.state == "PreparingRebalance":
+                reasons.add(REBALANCE_IN_PROGRESS)
+            return frozenset(reasons)
+        known = {*members, *(() if group is None else group.pending)}
+        if not member and instance is None:
+            reasons.add(MEMBER_ID_REQUIRED)
+        elif member and member not in known:
+            reasons.add(UNKNOWN_MEMBER_ID)
+        offered = {one["name"] for one in body["protocols"]}
+        if not offered.intersection(*(one.names() for one in members.values())):
+            reasons.add(INCONSISTENT_GROUP_PROTOCOL)
+        return frozenset(reasons)
+
+    def _left(self, answer: Json) -> None:
+        """C1: check that a member whose LeaveGroup is accepted is gone."""
+        group = self._cluster.group(self._group)
+        for one in answer.get("members") or ():
+            if not one["errorCode"] and group is not None and one["memberId"] in group.members:
+                raise Violation("C1", "RemovedExactly", f"{one['memberId']} has left, and is still a member")
+
+    def answered(
+        self,
+        api: str,
+        body: Json,
+        answer: Json,
+        error: int,
+        expected: int | None,
+        reasons: Collection[int] | None = None,
+    ) -> None:
         """Judge an answer of the coordinator (C1)."""
         if expected is not None and error != expected:
             rule = ("O2", "CommitsAreFenced") if api == COMMIT else ("C1", "ClassicErrorsExactly")
             raise Violation(*rule, f"{api} is answered with error {error}, not {expected}")
+        if error and reasons is not None and error not in reasons:
+            raise Violation(
+                "C1", "ClassicErrorsExactly", f"{api} is answered with error {error} without a reason"
+            )
         group = self._cluster.group(self._group)
+        if api == LEAVE:
+            self._left(answer)
         if error or api in (HEARTBEAT, LEAVE, COMMIT):
             return
         if group is None:

@@ -81,6 +81,7 @@ class Network(Events[Process, Message, Cluster]):
         request, rules = message.request, self.rules[message.request.body["groupId"]]
         active = self.coordinator == ACTIVE
         expected = rules.expected_error(request.api, request.body) if active else None
+        reasons = rules.reasons(request.api, request.body) if active else None
         group = self.cluster.group(request.body["groupId"])
         hands = (
             request.api == SYNC
@@ -93,19 +94,21 @@ class Network(Events[Process, Message, Cluster]):
         if hands and not (body and error_of(body)):
             rules.taken(request.body)
         if body:
-            self._judge(message, body, expected)
+            self._judge(message, body, expected, reasons)
             self._answers(message, body)
         else:
             self._waiting[message.id] = message
         self.stepped()
 
-    def _judge(self, message: Message, body: Json, expected: int | None) -> None:
+    def _judge(
+        self, message: Message, body: Json, expected: int | None, reasons: frozenset[int] | None = None
+    ) -> None:
         api, error = message.request.api, error_of(body)
         self.counts.answers[f"{api} {error_name(error)}" if error else f"{api} accepted"] += 1
         rules = self.rules[message.request.body["groupId"]]
         if (self.log_fails and error in RETRIABLE) or (api == COMMIT and error == UNKNOWN_TOPIC):
-            expected = None  # the log refused, or a topic was deleted
-        rules.answered(api, message.request.body, body, error, expected)
+            expected = reasons = None  # the log refused, or a topic was deleted
+        rules.answered(api, message.request.body, body, error, expected, reasons)
 
     def _answers(self, message: Message, body: Json) -> None:
         """Send an answer, if its process still waits for it."""

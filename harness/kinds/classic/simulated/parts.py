@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -50,6 +50,8 @@ class GroupView(Protocol):
     def leader(self) -> str | None: ...
     @property
     def members(self) -> Mapping[str, MemberView]: ...
+    @property
+    def pending(self) -> Collection[str]: ...
 
 
 class Cluster(Protocol):

@@ -81,7 +81,7 @@ class Journal:
         self._path, self._basis = path, basis
         self._ended: dict[str, tuple[str, str, float]] = {}
         self._passed: dict[str, set[str]] = {}
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
         self._begin = "" if text.endswith("\n") or not text else "\n"
         for line in text.splitlines():
             self._read(line)

@@ -50,6 +50,12 @@ def test_a_killed_mutant_stays_killed_while_its_check_is_unchanged(kit: Kit) -> 
     assert kit.known(MUTANT) is None
 
 
+def test_a_line_that_is_no_text_is_passed_over(kit: Kit) -> None:
+    kit.journal().add(MUTANT, KILLED_BY_A_TRACE, 1.0, ASKED)
+    kit.path.write_bytes(b"\xff\xfe\n" + kit.path.read_bytes() + b'{"id": "\xc3')
+    assert kit.known(MUTANT) == Judged(MUTANT, KILLED, "t1, step 3", 1.0)
+
+
 def test_surviving_mutants_are_judged_by_new_checks_alone(kit: Kit) -> None:
     kit.journal().add(MUTANT, Verdict(SURVIVED, "replay, tests"), 1.0, ASKED)
     known = kit.known(MUTANT)

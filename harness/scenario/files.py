@@ -48,7 +48,10 @@ def scenario_files(paths: Sequence[Path]) -> list[Path]:
 def load_file(path: Path) -> Scenario | Script:
     """The scenario in a file, of any kind of group. ConformError (exit 2) for the first mistake."""
     whole = read_fields(path)
-    return load_script(whole) if "protocol" in whole.mapping() else plain.load_scenario(path)
+    try:
+        return load_script(whole) if "protocol" in whole.mapping() else plain.load_scenario(path)
+    except RecursionError:  # an alias of YAML may name a value that the alias is in
+        raise ConformError(f"{path} has a value that contains itself: write it without the alias.") from None
 
 
 def play_files(

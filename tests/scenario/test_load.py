@@ -122,3 +122,11 @@ def test_an_empty_file_and_no_file(tmp_path: Path) -> None:
         load_scenario(Path("x.yaml"), "")
     with pytest.raises(ConformError, match=r"The scenario .* does not exist"):
         load_scenario(tmp_path / "none.yaml")
+
+
+def test_a_value_that_contains_itself_is_refused_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "loop.yaml"
+    head = "protocol: classic\nname: x\nsource: y\nshows: z\ntopics: {foo: 1}\nsteps:\n"
+    file.write_text(f"{head}  - join: {{member: A, subscription: [foo]}}\n    expect: &a\n      group: *a\n")
+    with pytest.raises(ConformError, match=r"loop\.yaml has a value that contains itself"):
+        load_file(file)

@@ -280,6 +280,7 @@ DecidedForGood == [][Loaded(log) = after /\ after' = after => Loaded(log') = aft
 TargetIsOneBatch ==
   [][LET written == {k \in OfConsumers : /\ k[1] \in {Epoch, TargetEpoch, Target}
                                          /\ log'[k].step # 0 /\ log'[k] # log[k]}
+         \* @type: Set(<<Str, Str>>);
          whole == {<<Epoch, "">>, <<TargetEpoch, "">>} \cup {<<Target, m>> : m \in MembersOf(after)}
      IN written \in {{}, whole}]_vars
 

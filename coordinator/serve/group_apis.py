@@ -66,8 +66,11 @@ def _commit_requests(_: int, body: Json) -> list[Json]:
 
 
 def _commit_answered(_: int, answers: list[Json]) -> Json:
-    """A topic that the request named by nothing has no name, and Kafka's schema has no null for that."""
-    topics = [{**topic, "name": topic["name"] or ""} for topic in answers[0]["topics"]]
+    """Kafka's schema has no null for the name of a topic that the request named by nothing; a topic that it
+    named by an id may lack a name."""
+    topics = [
+        {**topic, "name": ""} if topic.get("name", "") is None else topic for topic in answers[0]["topics"]
+    ]
     return {**answers[0], "topics": topics}
 
 

@@ -354,6 +354,15 @@ def test_a_commit_of_a_topic_without_a_name_is_answered(version: int) -> None:
     assert (topic["name"], topic["partitions"]) == ("", [{"partitionIndex": 0, "errorCode": 42}])
 
 
+def test_a_commit_of_a_topic_by_its_id_is_answered_by_that() -> None:
+    made = broker({"foo": 2})
+    topic_id = made._cluster.topics["foo"].id
+    partition = {"partitionIndex": 0, "committedOffset": 1, "committedMetadata": None}
+    body = {"groupId": "g", "topics": [{"topicId": topic_id, "partitions": [partition]}]}
+    [topic] = ask(made, 8, 10, body)["topics"]
+    assert (topic["topicId"], topic["partitions"]) == (topic_id, [{"partitionIndex": 0, "errorCode": 0}])
+
+
 def test_the_error_of_a_resource_names_types_that_every_client_knows() -> None:
     """KIP-848 and Kafka have other numbers for GROUP."""
     resource = {"resourceType": 8, "resourceName": "x"}

@@ -16,7 +16,7 @@ def _stopped(number: int, _frame: FrameType | None) -> None:
 
 def main() -> None:
     """Import the command line, then run it."""
-    known = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    known = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     heard = {one: handler for one, handler in known.items() if handler is not signal.SIG_IGN}
     for one in heard:
         signal.signal(one, _stopped)

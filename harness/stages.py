@@ -31,7 +31,7 @@ from typing import Final
 
 from harness.definitions import definitions, present_names
 from harness.dumps import FOLDER
-from harness.engines.process import adopt_orphans, processor_s, stop_on_sigterm
+from harness.engines.process import adopt_orphans, processor_s, stop_on_signals
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.files import output_folder, read_json, read_text, write_text
 from harness.forms import formed
@@ -316,7 +316,7 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    stop_on_sigterm()
+    stop_on_signals()
     adopt_orphans()  # of this program alone: a test that calls main must not become a parent of others
     try:
         sys.exit(main(sys.argv[1:]))

@@ -21,10 +21,12 @@ os.environ.setdefault(FOLDER, str(Path(__file__).parents[1] / "build" / "dumps")
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
-# A shell ignores interrupts for programs that it starts in the background; programs that tests start inherit
-# that.
+# A shell ignores interrupts for programs that it starts in the background, and nohup ignores SIGHUP;
+# programs that tests start inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 LONGEST = (
     "pipeline/test_cluster.py",

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.errors import ConformError, meant
 from harness.files import REPLACED
 
@@ -104,7 +104,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="From a TLA+ specification to a conformance verdict. Exit codes: 0 holds; 10 a model has another "
     "result than expected; 11 an implementation does not conform; 12 evidence is missing or stale; 13 "
-    "undecided, for want of time; 2 usage; 3 an engine or a target failed; 130 Ctrl-C; 143 SIGTERM.",
+    "undecided, for want of time; 2 usage; 3 an engine or a target failed; 129 SIGHUP (the "
+    "terminal was closed); 130 Ctrl-C; 143 SIGTERM.",
 )
 
 
@@ -129,5 +130,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=REPLACED)
-    stop_on_sigterm()
+    stop_on_signals()
     app()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.engines.process import ending_signals
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.replay.dialects import FORMS, TEXT
 from harness.targets.recording import opened_log
@@ -70,7 +71,7 @@ def command(
       --upstream 127.0.0.1:9092 --record build/clients.jsonl --faults 7
     conform validate build/clients.jsonl
 
-    Exit codes: 0 stopped by SIGTERM or Ctrl-C; 2 usage; 3 an address cannot be used.
+    Exit codes: 0 stopped by SIGTERM, SIGHUP or Ctrl-C; 2 usage; 3 an address cannot be used.
     """
     from harness.proxy.faults import from_file, from_seed, no_faults
     from harness.proxy.record import Record
@@ -132,7 +133,7 @@ def _is_loopback(host: str) -> bool:
 
 async def _run(make: Callable[[], Proxy], places: list[tuple[str, int]]) -> None:
     stop, listening = asyncio.Event(), asyncio.Event()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
+    for signal_number in (*ending_signals(), signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
     running = asyncio.create_task(make().run(places, stop, listening))
     ready = asyncio.create_task(listening.wait())

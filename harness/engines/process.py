@@ -24,19 +24,28 @@ _SET_CHILD_SUBREAPER: Final = 36
 """The number of prctl's operation, in <linux/prctl.h>."""
 
 
-def stop_on_sigterm(says: bool = True) -> None:
-    """Let SIGTERM end this process with a sentence, if `says`, and as an exception does, so that the programs
-    that it started are ended on the way. A second SIGTERM is ignored: it would interrupt that."""
+def ending_signals() -> list[signal.Signals]:
+    """SIGTERM, and SIGHUP, which a terminal sends when a user closes it; under nohup SIGTERM alone."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGTERM] if ignored else [signal.SIGTERM, signal.SIGHUP]
 
-    own = os.getpid()
 
-    def stop(_signal: int, _frame: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def stop_on_signals(says: bool = True) -> None:
+    """Let `ending_signals` end this process with a sentence, if `says`, and as an exception does, so that the
+    programs that it started are ended on the way. A second signal is ignored: it would interrupt that."""
+
+    own, known = os.getpid(), ending_signals()
+
+    def stop(number: int, _frame: object) -> None:
+        for one in known:
+            signal.signal(one, signal.SIG_IGN)
         if says and os.getpid() == own:  # no sentence for each process that this one forks and ends
-            print("conform: stopped by SIGTERM.", file=sys.stderr)
-        sys.exit(128 + signal.SIGTERM)
+            with suppress(OSError):  # the terminal may be gone
+                print(f"conform: stopped by {signal.Signals(number).name}.", file=sys.stderr, flush=True)
+        sys.exit(128 + number)
 
-    signal.signal(signal.SIGTERM, stop)
+    for one in known:
+        signal.signal(one, stop)
 
 
 def adopt_orphans() -> None:

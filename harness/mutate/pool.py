@@ -15,13 +15,13 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Final, Generic, Protocol, TypeVar
 
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.mutate.mutant import KILLED, Verdict
 
 Task = TypeVar("Task")
 
 
-STOPS: Final = (signal.SIGTERM, signal.SIGINT)
+STOPS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 GRACE_S: Final = 5.0
 """The time that a process gets to end the programs that it started, before it is killed."""
 
@@ -133,7 +133,7 @@ def _do(
     os.setpgid(0, 0)
     os.close(lives[1])
     threading.Thread(target=_end_with_parent, args=lives[:1], daemon=True).start()
-    stop_on_sigterm(says=False)  # the parent does that, once
+    stop_on_signals(says=False)  # the parent does that, once
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     if helper:
         helper.lend()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from harness.cli.main import app
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.pipeline.session import Cluster, spark_session
 
 _SIGNALLED: Final = 128
@@ -75,5 +75,5 @@ def _replace(files: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    stop_on_sigterm()
+    stop_on_signals()
     main(json.loads(sys.argv[1]))

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from harness.engines.java import find_java
+from harness.engines.process import ending_signals
 from harness.errors import ENGINE_FAILED, ConformError
 from harness.pipeline.archive import Archive, archive_of
 from harness.pipeline.connect import SETTING, connected, remote_of
@@ -62,8 +63,8 @@ def spark_session(cluster: Cluster, log: Path) -> Iterator[SparkSession]:
 
     An existing session is used and left running; else the setting spark.remote or SPARK_REMOTE may name a
     server. Under spark-submit, the settings of spark-submit count. ConformError (exit 3) if there is no Java
-    for Spark, Spark does not start, or the server cannot be reached. SIGTERM and SIGINT end the process with
-    one sentence, also while Spark starts.
+    for Spark, Spark does not start, or the server cannot be reached. SIGTERM, SIGHUP and SIGINT end the
+    process with one sentence, also while Spark starts.
     """
     running = _running()
     if running is not None:
@@ -155,7 +156,7 @@ class _Stopping:
     """
 
     def __init__(self) -> None:
-        self._before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+        self._before = {number: signal.getsignal(number) for number in (*ending_signals(), signal.SIGINT)}
         self._session: SparkSession | None = None
         self._signal: int | None = None
         self._ended = threading.Event()

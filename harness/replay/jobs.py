@@ -20,6 +20,7 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from harness.engines.process import ending_signals
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.itf import ItfReader
 from harness.kit import kit_name, kit_path
@@ -225,7 +226,8 @@ _worker: _Worker | None = None
 def _begin(job: Job, enough: Event) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for one in ending_signals():
+        signal.signal(one, signal.SIG_DFL)
     gc.set_threshold(_COLLECTED_AFTER)
     _worker = _Worker(job, enough)
 

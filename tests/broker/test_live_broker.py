@@ -241,7 +241,7 @@ def test_nothing_of_the_users_is_touched_and_nothing_is_left(kafka: LocalBroker)
     broker.close()
 
 
-@pytest.mark.parametrize("answer", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("answer", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_leaves_nothing(kafka: LocalBroker, answer: signal.Signals) -> None:
     broker = Connection(HOST, kafka.port)
     admin.wait_for_coordinator(broker, "g", 30.0)  # from then on there is a topic with its log

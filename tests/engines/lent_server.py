@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.engines import tlc, warm_tlc
 from harness.engines.base import EngineError, Limits
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.engines.tlc import run_tlc
 from harness.engines.warm_tlc import WarmTlc
 from harness.mutate.mutant import KILLED, Verdict
@@ -46,7 +46,7 @@ def main(folder: Path, mode: str) -> None:
             return Verdict(KILLED, f"{number} {error.failure.value}")
         return Verdict(KILLED, number if server.runs else "elsewhere")
 
-    stop_on_sigterm()
+    stop_on_signals()
     if mode == "late":  # a run of so little time would have a program of its own
         vars(warm_tlc)["LEAST_S"] = SECONDS
     for done in run_all(range(1 if endless else 3), work, 1, 1000.0, helpers=[server]):

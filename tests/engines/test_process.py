@@ -94,7 +94,9 @@ def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert java.java_version(tmp_path / "older" / "bin" / "java") == 8
 
 
-def test_stopping_the_command_stops_the_engine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGHUP])
+def test_stopping_the_command_stops_the_engine(answer: signal.Signals, tmp_path: Path) -> None:
+    """A closed terminal once left the engine running."""
     home = tmp_path / "home"
     (home / "bin").mkdir(parents=True)
     program = home / "bin" / "apalache-mc"
@@ -108,8 +110,8 @@ def test_stopping_the_command_stops_the_engine(tmp_path: Path) -> None:
     with subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment) as conform:
         engine = tmp_path / "engine"
         _until(lambda: engine.is_file() and engine.read_text() != "")
-        conform.terminate()
-        assert conform.wait() == 143
+        conform.send_signal(answer)
+        assert conform.wait() == 128 + answer
     _until(lambda: not _runs(int(engine.read_text())))
 
 
@@ -128,7 +130,7 @@ main()
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("typer", "SIGINT"), ("typer", "SIGTERM"), ("harness.cli.dialects", "SIGTERM")],
+    [("typer", "SIGINT"), ("typer", "SIGTERM"), ("typer", "SIGHUP"), ("harness.cli.dialects", "SIGTERM")],
 )
 def test_a_signal_while_modules_are_imported_ends_in_a_sentence(module: str, name: str) -> None:
     program = STOPPED_BY_AN_IMPORT.format(module=module, signal=name)

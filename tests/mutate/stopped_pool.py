@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.process import run_program, stop_on_sigterm
+from harness.engines.process import run_program, stop_on_signals
 from harness.mutate.mutant import KILLED, Verdict
 from harness.mutate.pool import run_all
 
@@ -62,7 +62,7 @@ def main(folder: Path) -> None:
             time.sleep(1)
         return Verdict(KILLED, "")
 
-    stop_on_sigterm()
+    stop_on_signals()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent of this process may ignore it
     list(run_all(["slow", "engine", "tests"], work, 3, 1000.0, helpers=[Lent(folder)]))
 

@@ -17,7 +17,7 @@ PROGRAM = Path(__file__).with_name("stopped_pool.py")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("everybody", [False, True], ids=["it alone", "its process group"])
 def test_processes_of_a_stopped_run_end_with_it(
     answer: signal.Signals, everybody: bool, tmp_path: Path
@@ -29,7 +29,8 @@ def test_processes_of_a_stopped_run_end_with_it(
         os.kill(run.pid, answer)
         _, output = run.communicate(timeout=30)
         assert run.returncode
-        assert output.count(b"stopped by SIGTERM") == (answer is signal.SIGTERM), "its processes say nothing"
+        ends = answer in (signal.SIGTERM, signal.SIGHUP)
+        assert output.count(b"stopped by SIG") == ends, "its processes print nothing"
     wait_until(lambda: not any(map(alive, numbers)))
 
 

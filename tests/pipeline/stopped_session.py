@@ -11,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.pipeline.session import Cluster, spark_session
 
 
 def main(folder: Path) -> None:
     """Until it is told to stop."""
-    stop_on_sigterm()
+    stop_on_signals()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent of this process may ignore it
     started, new = str(folder / "worker"), str(folder / "worker.new")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import logging, os, signal
-from harness.engines.process import stop_on_sigterm
+from harness.engines.process import stop_on_signals
 from harness.pipeline.session import _Stopping
 
-stop_on_sigterm()
+stop_on_signals()
 with _Stopping() as stopping:
     try:
         os.kill(os.getpid(), signal.SIGTERM)  # a library that starts Spark, and catches everything

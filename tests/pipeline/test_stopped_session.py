@@ -30,7 +30,7 @@ def wait_for(file: Path, run: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("answer", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp_path: Path) -> None:
     """`kill` and Ctrl-C once waited for minutes until Spark's job was done, and could not be repeated."""
     worker = tmp_path / "worker"

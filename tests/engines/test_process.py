@@ -138,3 +138,18 @@ def test_a_signal_while_modules_are_imported_ends_in_a_sentence(module: str, nam
     assert ended.stderr == f"conform: stopped by {name}.\n"
     assert ended.returncode == 128 + signal.Signals[name]
     assert ended.stdout == ""
+
+
+UNDER_NOHUP = """
+import os, signal
+from harness.engines.process import stop_on_signals
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+stop_on_signals()
+os.kill(os.getpid(), signal.SIGHUP)
+print("goes on")
+"""
+
+
+def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
+    ended = subprocess.run([sys.executable, "-c", UNDER_NOHUP], capture_output=True, text=True)
+    assert (ended.stdout, ended.returncode) == ("goes on\n", 0)

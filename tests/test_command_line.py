@@ -210,3 +210,16 @@ def test_a_stopped_run_ends_with_the_code_of_the_list(
     assert (f"conform: stopped by {answer.name}.\n" in output) is (answer is not signal.SIGINT)
     for page in (conform("--help").stdout, (kit / "README.md").read_text()):
         assert f"{code} " in " ".join(page.partition("Exit codes")[2].partition("\n\n")[0].split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+@pytest.mark.parametrize("words", ["dialects", "replay traces/golden/basic.itf.json"])
+def test_a_full_standard_output_ends_in_a_sentence(words: str) -> None:
+    """A verb of many lines once ended in a traceback, and one of few lines in a message of Python's end."""
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "harness", *words.split()]
+        ended = subprocess.run(
+            command, cwd=Path(__file__).parents[1], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1].startswith("conform: No space left on device: standard output, or ")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.metadata
 import importlib.util
 import io
+import os
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -42,6 +44,32 @@ RENAMED = {
     "validate": {"--spec": "--manifest"},
 }
 """Options that have another name now, a table for each verb."""
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a device that has no space left."""
+
+
+def _flush() -> None:
+    """Write what was printed, so that an error of standard output is an error of the verb."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno in FULL:  # Python itself reports a closed pipe
+            raise
+
+
+def _no_space(error: OSError) -> ConformError:
+    """The sentence for a full device. Python writes the rest of standard output once more at its end, so a
+    full output is replaced."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ConformError(
+        f"{error.strerror}: standard output, or the folder of temporary files (TMPDIR names another), takes no "
+        "more. This run has no verdict."
+    )
 
 
 def _end(ctx: Any, error: ConformError) -> NoReturn:
@@ -89,9 +117,16 @@ class _Conform(typer.core.TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                _flush()
         except ConformError as error:
             _end(ctx, error)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            _end(ctx, _no_space(error))
         except RecursionError:
             _end(ctx, ConformError("Values are nested too deeply: in a file, in an answer, or in the kit."))
 

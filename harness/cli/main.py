@@ -67,8 +67,8 @@ def _no_space(error: OSError) -> ConformError:
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ConformError(
-        f"{error.strerror}: standard output, or the folder of temporary files (TMPDIR names another), takes no "
-        "more. This run has no verdict."
+        f"{error.strerror}: standard output, or the folder of temporary files (TMPDIR names another), takes "
+        "no more. This run has no verdict."
     )
 
 

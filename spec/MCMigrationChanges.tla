@@ -1,8 +1,9 @@
 ------------------------- MODULE MCMigrationChanges --------------------------
 (***************************************************************************)
 (* Bounds of online migration with what happens around members: those of   *)
-(* MCMigrationStatic for a static consumer that is away, or two members    *)
-(* and a topic that grows from 1 partition to 2.                           *)
+(* MCMigrationStatic for a static consumer that is away; or two members    *)
+(* and a topic that grows from 1 partition to 2; or two members and two    *)
+(* partitions, of which targets change while a member revokes.             *)
 (***************************************************************************)
 EXTENDS MCMigrationTour, MixedChanges
 
@@ -32,4 +33,13 @@ GrowingInit ==
      /\ topics = ClusterTopics
      /\ step = NoStep /\ classicStep = Classic!NoClassicStep /\ converted = NoGroup
 GrowingSpec == GrowingInit /\ [][GrowingNext]_vars
+
+OnlyFirst == {{"a"}}
+\* A consumer converts the group of the first member and begins anew, while that
+\* member rejoins: each time another target.
+RevokingNext ==
+  /\ BoundedNext
+  /\ step'.action \in {"Join", "Rejoin", "JoinGroup"}
+  /\ step'.action = "JoinGroup" => Exists(consumer) /\ step'.member = "a"
+RevokingSpec == Init /\ [][RevokingNext]_vars
 =============================================================================

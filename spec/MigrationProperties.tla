@@ -175,6 +175,15 @@ JoinIsTranslated ==
                   /\ \/ ClaimedIn(request.subscription) \cap member.revoking # {}
                      \/ GenerationIn(request.subscription) # member.epoch]_vars
 
+\* M2, R1: a member that must give up partitions keeps those of its assignment
+\* that the target has, also where the target changes during a revocation.
+JoinRevokesBeyondTarget ==
+  [][step'.action = "JoinGroup" /\ Members(consumer) # {} /\ classicStep'.response.error = "NONE" /\ Exists(consumer') =>
+       LET m == step'.member
+           member == consumer'.members[m]
+       IN member.revoking # {} =>
+            member.assigned = consumer.members[m].assigned \cap TargetOf(consumer', m)]_vars
+
 \* M1: a group without members becomes a classic one as soon as a process
 \* begins to join with that protocol; the generation is the epoch.
 EmptyChangesKind ==

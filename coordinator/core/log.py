@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from coordinator.consumer.load import groups_from
@@ -42,7 +43,7 @@ class Log:
         self._batch_ends = list(range(1, len(records) + 1) if batch_ends is None else batch_ends)
         self._storage = storage
         self._left_over = [one for ones in leftovers(self.records).values() for one in ones]
-        self.failing = False
+        self.failing: bool = False
         """Refuse every append, as a log without its quorum does."""
 
     def append(
@@ -88,8 +89,7 @@ class Log:
         """A log of these records in its place, on the same storage, which changes whole or not at all."""
         log = Log(records, batch_ends, self._storage)
         if self._storage is not None:
-            starts = [0, *log._batch_ends]
-            batches = [log.records[start:end] for start, end in zip(starts, log._batch_ends, strict=False)]
+            batches = [log.records[start:end] for start, end in pairwise([0, *log._batch_ends])]
             self._storage.rewrite([*map(_line, changes), *map(_encoded, batches)])
         return log
 
@@ -109,7 +109,7 @@ class Log:
 
 def _key(record: AnyRecord) -> tuple[object, ...]:
     """The key of a record with its kind: all of the record except its value."""
-    return type(record), *(part for name, part in zip(record._fields, record, strict=True) if name != "value")
+    return type(record), *(part for name, part in record._asdict().items() if name != "value")
 
 
 def opened(storage: LogStorage) -> tuple[Log, list[Json]]:
@@ -240,7 +240,7 @@ def _apply_volatile(group: Group, change: Volatile) -> None:
     member.previous_epoch = change.previous_epoch
     member.revoking = change.revoking
     member.acknowledged = change.acknowledged
-    member.assigned = member.held - change.revoking if change.revoking else member.held
+    member.assigned = member.held - change.revoking
 
 
 def set_timer(group: Group, timer: Timer) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from coordinator import BadInput, Coordinator
-from coordinator.consumer.records import Record
-from coordinator.core.log import Log, with_own_last
+from coordinator.connect.records import ConnectRecord
+from coordinator.consumer.records import GroupEpoch, Record
+from coordinator.core.log import Log, opened, with_own_last
 from coordinator.core.record_size import batch_bytes
+from coordinator.core.storage import SqliteStorage
 from coordinator.offsets.records import CommittedOffset, OffsetRecord
 
 LIMIT = 1_000_000
@@ -25,6 +28,15 @@ def test_a_log_without_its_end_still_has_whole_batches() -> None:
     shorter = log.kept(3, [])
     assert shorter.records == KEPT
     assert [shorter.kept(count, []).records for count in (3, 2, 1)] == [KEPT, [], []]
+    assert log.kept(4, []).kept(2, []).records == [], "a log that has lost nothing has its batches, too"
+
+
+def test_a_log_that_is_read_has_the_batches_that_were_written(tmp_path: Path) -> None:
+    storage = SqliteStorage(str(tmp_path / "log.db"))
+    Log(storage=storage).append([GONE, OWN], LIMIT)
+    log, _ = opened(storage)
+    storage.close()
+    assert [log.whole(count) for count in (4, 3, 2)] == [[*GONE, *OWN], GONE, []]
 
 
 def test_compaction_keeps_the_last_record_of_each_key_and_no_tombstones() -> None:
@@ -32,6 +44,13 @@ def test_compaction_keeps_the_last_record_of_each_key_and_no_tombstones() -> Non
     assert log.compacted([]).records == KEPT[2:]
     assert log.compacted([], tombstones=True).records == [KEPT[2], *GONE[:2], *OWN]
     assert log.compacted([], first=1).records == [KEPT[0], KEPT[2]]
+
+
+def test_a_connect_group_has_other_keys_than_a_consumer_group_of_its_name() -> None:
+    """P3: the group of consumers is gone, and a Connect group has its id now; a reader of the shorter log
+    needs the tombstone, as it may know the first group."""
+    records = [*OWN, ConnectRecord("ConsumerGroupMetadata", "g", None, GroupEpoch(1))]
+    assert Log(records).compacted([], tombstones=True).records == records
 
 
 @pytest.mark.parametrize("tombstones", [GONE, GONE[:1]])

@@ -90,7 +90,8 @@ SubscribersOf(g) == UNION {{<<t, m>> : t \in TopicsOf(g.members[m])} : m \in Mem
 
 \* A4, where a model has this operator instead of LegalTarget: a scripted
 \* target need not give each partition an owner, nor know that a member is
-\* removed in its step.
+\* removed in its step.  No disjunction for a partition: TLC goes on once for
+\* each part that is true, 2^n times for n partitions.
 \* @type: ($group, $partition -> Str) => Bool;
 RecordedLegalTarget(g, target) ==
   LET members == Members(g)
@@ -100,7 +101,7 @@ RecordedLegalTarget(g, target) ==
         \A p \in Partitions : target[p] = IF script[p] \in members THEN script[p] ELSE None
   IN
   \A p \in Partitions :
-    IF target[p] = None THEN scripted \/ p \notin subscribed
+    IF target[p] = None THEN p \in subscribed => scripted
     ELSE p \in subscribed /\ <<p[1], target[p]>> \in subscribers
 
 \* Did another member's time run out with this one's, unseen between them?

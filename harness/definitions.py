@@ -46,10 +46,10 @@ _RECORD: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Block:
     """A text that begins in a first column: `name` is None where it always counts; `types` are for
-    Apalache."""
+    Apalache. Blocks are cut once a text, so that a block is its own key."""
 
     name: str | None
     types: tuple[str, ...]
@@ -58,9 +58,11 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """A block under a dialect: its text without layout, the names in it, the departures that it reads."""
+    """A block under a dialect: its text without layout with the hash of that alone, the names in it, the
+    departures that it reads."""
 
     text: str
+    hash: str
     names: frozenset[str]
     departures: frozenset[str]
 
@@ -92,7 +94,7 @@ def definitions(module: Path, config: Path | None, arguments: Iterable[object] =
         if name in hashes or name not in named:
             continue
         counted = [meaning(block) for block in named[name]]
-        hashes[name] = _hash({part.text for part in counted})
+        hashes[name] = counted[0].hash if len(counted) == 1 else _hash({part.text for part in counted})
         waiting.update(*(part.names for part in counted))
         departures.update(*(part.departures for part in counted))
     hashes |= {f"Dialect.{departure}": _hash({dialect[departure]}) for departure in departures}
@@ -174,7 +176,7 @@ def _meaning(dialect: Mapping[str, str], former: Mapping[str, str], block: _Bloc
         elif token == "Dialect" and block.name is not None:
             departures |= dialect.keys()
     text = "\n".join([*block.types, " ".join(tokens)])
-    return _Meaning(text, frozenset(_words(text)), frozenset(departures))
+    return _Meaning(text, _hash({text}), frozenset(_words(text)), frozenset(departures))
 
 
 @lru_cache(maxsize=512)

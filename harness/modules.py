@@ -59,8 +59,8 @@ def _closure(module: Path, mentioned: Callable[[str], frozenset[str]]) -> list[P
         path = waiting.pop()
         if path.name not in files:
             files[path.name] = path
-            names = mentioned(_text(path))
-            waiting += [near for name in names if (near := path.parent / f"{name}.tla").is_file()]
+            others = {f"{name}.tla" for name in mentioned(_text(path))} - files.keys()
+            waiting += [near for name in others if (near := path.parent / name).is_file()]
     return [module, *(files[name] for name in sorted(files) if name != module.name)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +39,16 @@ def _defined(module: Path) -> dict[str, tuple[tuple[str, ...], str]]:
     """Each definition's IDs and body; of two definitions of one name that of the module itself."""
     by_name: dict[str, tuple[tuple[str, ...], str]] = {}
     for path in dependencies(module):
-        for one in _DEFINITION.finditer(read_text(path, "The module")):
-            prose = _TYPE.sub("", one["prose"])
-            by_name.setdefault(one["name"], (tuple(dict.fromkeys(_ID.findall(prose))), one["body"]))
+        for name, defined in _defined_in(read_text(path, "The module")).items():
+            by_name.setdefault(name, defined)
+    return by_name
+
+
+@lru_cache(maxsize=512)
+def _defined_in(text: str) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Each definition's IDs and body in one text; of two definitions of one name the first."""
+    by_name: dict[str, tuple[tuple[str, ...], str]] = {}
+    for one in _DEFINITION.finditer(text):
+        prose = _TYPE.sub("", one["prose"])
+        by_name.setdefault(one["name"], (tuple(dict.fromkeys(_ID.findall(prose))), one["body"]))
     return by_name

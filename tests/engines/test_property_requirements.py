@@ -18,6 +18,9 @@ Alone(x) ==
   /\\ Other(x)
 \\* R1: not of Alone.
 Other(x) == TRUE
+
+\\* R2: not where a module has its own.
+Shared == TRUE
 ===="""
 MODULE = """---- MODULE Uses ----
 EXTENDS Base
@@ -27,6 +30,9 @@ Named == [][Alone(1) /\\ Other(2)]_vars
 Own == Alone(1)
 
 Nothing == TRUE
+
+\\* R3: the module's own.
+Shared == FALSE
 ===="""
 
 
@@ -38,6 +44,7 @@ Nothing == TRUE
         ("Nothing", ()),
         ("Absent", ()),
         ("Alone", ("R7", "R8")),
+        ("Shared", ("R3",)),
     ],
 )
 def test_the_prose_over_a_definition_counts_then_that_of_what_it_names(

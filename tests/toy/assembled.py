@@ -76,9 +76,9 @@ MODELS: Final = (
 
 def assemble(folder: Path) -> None:
     """Put the kit with the toy kind into a folder: programs, the modules of the specification, a manifest of
-    the toy's models alone."""
+    the toy's models alone. With what Python has compiled of them: it compiles anew what is changed here."""
     for name in ("harness", "coordinator"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "carried"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("carried"))
     shutil.copytree(HERE / "in_harness", folder / "harness/kinds/toy")
     shutil.copytree(HERE / "in_coordinator", folder / "coordinator/toy")
     for file, (imported, place, entry) in LINES.items():

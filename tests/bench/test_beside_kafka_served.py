@@ -22,12 +22,18 @@ def ignore(line: str) -> None:
     """Take a line of progress, and drop it."""
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def jdk() -> None:
     try:
         find_javac()
     except ConformError as error:
         pytest.skip(error.message)
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generator, compiled."""
+    return served.compiled(tmp_path_factory.mktemp("generator"))
 
 
 def held(data: dict[str, Any]) -> None:
@@ -57,16 +63,15 @@ def test_where_kafka_does_not_start_only_this_coordinator_is_measured(
     held(table.data[1])
 
 
-def test_members_send_one_heartbeat_an_interval(tmp_path: Path) -> None:
+def test_members_send_one_heartbeat_an_interval(classes: Path) -> None:
     paced = Load(connections=2, groups=3, members=4, interval_ms=500, warm_s=1, seconds=2)
     with served.coordinator() as place:
-        one = served.generate(served.compiled(tmp_path), place, paced)
+        one = served.generate(classes, place, paced)
     members = paced.groups * paced.members
     assert 0 < one["heartbeats"] <= members * (2 * paced.seconds + 1)
 
 
-def test_an_error_in_an_answer_ends_the_generator(tmp_path: Path) -> None:
-    classes = served.compiled(tmp_path)
+def test_an_error_in_an_answer_ends_the_generator(classes: Path) -> None:
     with (
         served.coordinator("--set", "group.consumer.max.size=3") as place,
         pytest.raises(ConformError) as failed,

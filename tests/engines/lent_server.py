@@ -3,7 +3,7 @@
     python tests/engines/lent_server.py FOLDER [endless | late]
 
 FOLDER has Walk.tla. An endless run prints the server's id and the fork's before each line of TLC, and never
-ends. With `late` the first of the forks has a run that is stopped after some seconds.
+ends. With `late` the first of the forks has a run that is stopped after a moment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.engines.warm_tlc import WarmTlc
 from harness.mutate.mutant import KILLED, Verdict
 from harness.mutate.pool import run_all
 
-SECONDS = 4.0
+SECONDS = 1.5
 
 
 def main(folder: Path, mode: str) -> None:

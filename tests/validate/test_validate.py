@@ -183,6 +183,18 @@ def test_a_log_of_a_mix_is_judged_by_its_departures(tmp_path: Path, mix: str) ->
     assert failure(tmp_path / "log", dialect=mix.partition(",")[0]).exit_code == NOT_CONFORMANT
 
 
+def test_only_a_script_leaves_a_partition_without_an_owner(tmp_path: Path) -> None:
+    """A4: the same target, of an assignor."""
+    run = Run(tmp_path / "log")
+    run.target.assign("g", {"m1": [{"topicId": FOO["id"], "partitions": [0]}]})
+    run.join("m1", "foo")
+    lines = run.end()
+    validate(tmp_path / "log")
+    without_script = [line for line in lines if line["op"] != "assign"]
+    assert len(without_script) < len(lines)
+    assert failure(write(tmp_path / "unscripted", without_script)).exit_code == NOT_CONFORMANT
+
+
 def test_unobserved_values_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = two_members(tmp_path / "log")
     blind = [{**line, "answer": {**line["answer"], "group": None}} for line in lines]

@@ -28,7 +28,7 @@ DESCRIBE_CONFIGS: Final = "DescribeConfigs"
 SESSION_TIMEOUT: Final = "consumer.session.timeout.ms"
 HEARTBEAT_INTERVAL: Final = "consumer.heartbeat.interval.ms"
 _SET, _DELETE = 0, 1
-_TRIES: Final = 100
+_TRIES: Final = 300
 """The number of attempts, `SETTLE_S` apart, to delete a group that a member joins again: a busy broker takes
 seconds to write a join, and shows the new member only then."""
 SETTLE_S: Final = 0.1

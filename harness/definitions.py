@@ -49,7 +49,7 @@ _RECORD: Final = re.compile(
 @dataclass(frozen=True, slots=True, eq=False)
 class _Block:
     """A text that begins in a first column: `name` is None where it always counts; `types` are for
-    Apalache. Blocks are cut once a text, so that a block is its own key."""
+    Apalache. The blocks of a text are cut once, so that a block is its own key."""
 
     name: str | None
     types: tuple[str, ...]

@@ -176,6 +176,8 @@ class _Stopping:
         self._ended.set()
         self._set(self._before)
         if self._signal is not None:
+            if self._session is None:
+                _kill_children()
             print(f"conform: stopped by {signal.Signals(self._signal).name}.", file=sys.stderr)
             raise SystemExit(128 + self._signal) from None
 
@@ -197,6 +199,15 @@ class _Stopping:
         while not self._ended.wait(0.5):
             with suppress(Exception):  # Java may be gone, which ends the main thread's call, too
                 session.sparkContext.cancelAllJobs()
+
+
+def _kill_children() -> None:
+    """Kill the programs that this process has started, where the system lists them. A signal between the fork
+    of Spark's launcher and its exec is lost with the handler of the fork, and Java would live on."""
+    for file in Path("/proc/self/task").glob("*/children"):
+        for number in file.read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
 
 
 def _waits_for_java(frame: FrameType | None) -> bool:

@@ -17,9 +17,9 @@ PROGRAM = Path(__file__).with_name("stopped_session.py")
 ROOT = Path(__file__).parents[2]
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path, **variables: str) -> subprocess.Popen[str]:
     """The program in a process group of its own, in which Spark's Java is, too."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
     words = [sys.executable, str(PROGRAM), str(folder)]
     return subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -42,11 +42,7 @@ def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp
         finally:
             run.kill()
     assert (run.returncode, printed) == (128 + answer, f"conform: stopped by {answer.name}.\n")
-    number = worker.read_text()
-    end = time.monotonic() + 60
-    while subprocess.run(["ps", "-o", "stat=", "-p", number], capture_output=True).stdout.strip():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    _until_gone(worker.read_text())
 
 
 @pytest.mark.parametrize("until", ["spark.log", "worker"], ids=["Spark starts", "a job runs"])
@@ -60,3 +56,35 @@ def test_a_whole_group_that_is_stopped_prints_one_sentence(until: str, tmp_path:
         finally:
             run.kill()
     assert (run.returncode, printed) == (128 + signal.SIGTERM, "conform: stopped by SIGTERM.\n")
+
+
+LAUNCHER = """#!/bin/sh
+trap '' TERM
+echo $$ > {started}.new && mv {started}.new {started}
+exec sleep 600
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux lists the children of a process")
+def test_a_launcher_of_spark_that_the_signal_does_not_reach_ends_with_the_run(tmp_path: Path) -> None:
+    """A signal between the fork of the launcher and its exec was lost, and Java stayed for ever."""
+    program, started = tmp_path / "bin" / "spark-submit", tmp_path / "started"
+    program.parent.mkdir()
+    program.write_text(LAUNCHER.format(started=started))
+    program.chmod(0o755)
+    with start(tmp_path, SPARK_HOME=str(tmp_path)) as run:
+        try:
+            wait_for(started, run)
+            os.killpg(run.pid, signal.SIGTERM)
+            _, printed = run.communicate(timeout=120)
+        finally:
+            run.kill()
+    assert (run.returncode, printed) == (128 + signal.SIGTERM, "conform: stopped by SIGTERM.\n")
+    _until_gone(started.read_text().strip())
+
+
+def _until_gone(process: str) -> None:
+    end = time.monotonic() + 60
+    while subprocess.run(["ps", "-o", "stat=", "-p", process], capture_output=True).stdout.strip():
+        assert time.monotonic() < end
+        time.sleep(0.1)

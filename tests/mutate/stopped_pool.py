@@ -1,6 +1,6 @@
 """Two tasks that never end, each with a program, as mutants of spec/ and of coordinator/ have, and a program
 that is lent to the tasks; the process ids go into files of a folder. Before them a task that takes a second
-to stop, and reports the beginning of that.
+to stop, and reports that it has begun, and the beginning of its end.
 
     python tests/mutate/stopped_pool.py FOLDER
 """
@@ -56,6 +56,7 @@ def main(folder: Path) -> None:
 
     def slow() -> Verdict:
         try:
+            (folder / "slow").touch()
             time.sleep(1000)
         finally:
             (folder / "stopping").touch()

@@ -53,7 +53,8 @@ def a_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
     started = [folder / "engine", folder / "tests", folder / "helper"]
     with subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE) as run:
         try:
-            wait_until(lambda: all(one.is_file() for one in started) or run.poll() is not None)
+            begun = [*started, folder / "slow"]
+            wait_until(lambda: all(one.is_file() for one in begun) or run.poll() is not None)
             numbers = [int(one.read_text()) for one in started]
             assert all(map(alive, numbers))
             yield run, numbers

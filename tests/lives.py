@@ -14,8 +14,8 @@ def alive(number: int) -> bool:
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait half a minute for a condition; AssertionError where the condition does not hold by then."""
-    end = time.monotonic() + 30
+    """Wait a minute for a condition; AssertionError where the condition does not hold by then."""
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)

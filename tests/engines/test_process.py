@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lives import alive, wait_until
 
 from harness.engines import java
 from harness.engines.base import EngineError, Failure
@@ -35,21 +35,7 @@ def test_a_time_out_kills_what_the_program_started(tmp_path: Path) -> None:
         run(tmp_path, "/bin/sh", "-c", script, timeout=1)
     assert error.value.failure is Failure.TIME_OUT
     child = int((tmp_path / "child").read_text())
-    _until(lambda: not _runs(child))
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "this never happened"
-        time.sleep(0.05)
-
-
-def _runs(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except FileNotFoundError:
-        return False
+    wait_until(lambda: not alive(child))
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
@@ -109,10 +95,10 @@ def test_stopping_the_command_stops_the_engine(answer: signal.Signals, tmp_path:
     environment = {**os.environ, "APALACHE_HOME": str(home)}
     with subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment) as conform:
         engine = tmp_path / "engine"
-        _until(lambda: engine.is_file() and engine.read_text() != "")
+        wait_until(lambda: engine.is_file() and engine.read_text() != "")
         conform.send_signal(answer)
         assert conform.wait() == 128 + answer
-    _until(lambda: not _runs(int(engine.read_text())))
+    wait_until(lambda: not alive(int(engine.read_text())))
 
 
 STOPPED_BY_AN_IMPORT = """

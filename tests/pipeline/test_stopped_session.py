@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from lives import alive, wait_until
 
 pytestmark = pytest.mark.sparks
 
@@ -42,7 +43,7 @@ def test_a_session_that_is_stopped_cancels_what_runs(answer: signal.Signals, tmp
         finally:
             run.kill()
     assert (run.returncode, printed) == (128 + answer, f"conform: stopped by {answer.name}.\n")
-    _until_gone(worker.read_text())
+    wait_until(lambda: not alive(int(worker.read_text())))
 
 
 @pytest.mark.parametrize("until", ["spark.log", "worker"], ids=["Spark starts", "a job runs"])
@@ -80,11 +81,4 @@ def test_a_launcher_of_spark_that_the_signal_does_not_reach_ends_with_the_run(tm
         finally:
             run.kill()
     assert (run.returncode, printed) == (128 + signal.SIGTERM, "conform: stopped by SIGTERM.\n")
-    _until_gone(started.read_text().strip())
-
-
-def _until_gone(process: str) -> None:
-    end = time.monotonic() + 60
-    while subprocess.run(["ps", "-o", "stat=", "-p", process], capture_output=True).stdout.strip():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: not alive(int(started.read_text())))

@@ -26,6 +26,11 @@ KEPT: Final = 16
 """The number of dumps that stay in the folder, the newest; each has some ten megabytes."""
 
 
+def shares_dumps() -> bool:
+    """Tell if dumps are shared."""
+    return bool(os.environ.get(FOLDER))
+
+
 def shared_dump(
     dot: Path, depends: Iterable[str], write: Callable[[], int], *, log: Path, progress: Progress
 ) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from harness.dumps import shared_dump
+from harness.dumps import shared_dump, shares_dumps
 from harness.engines.base import Limits, Model, Progress, silent
 from harness.engines.tlc import SHA256, run_tlc, variant
 from harness.engines.tlc_config import CHECKS, UNKNOWN_TO_TLC, Config, read_config
@@ -28,7 +28,7 @@ _MODULE: Final = "ConformTransitions"
 LEAF: Final = "conformLeaf"
 ADDED: Final = (LEAF, "conformDepth")
 """The variables that dumped states have beside the model's."""
-OPTIONS: Final = ("-deadlock", "-workers", "1", "-seed", "0", "-dump", "dot")
+OPTIONS: Final = ("-deadlock", "-seed", "0", "-dump", "dot")
 _NOT_PLAIN: Final = re.compile(r"\\/|\\[AE]\b|=>|\b(?:LET|IF|CASE|ENABLED)\b")
 """Operators that make a definition more than a plain conjunction: such a definition is not split at each
 `/\\`."""
@@ -42,13 +42,16 @@ def dump(
     log: Path,
     progress: Progress = silent,
     beyond_bounds: bool = False,
+    any_order: bool = False,
 ) -> int:
     """Write the state graph of a model of the group protocol to `dot` (see the module); the number of nodes
     by TLC.
 
     With `beyond_bounds` a leaf may be one step out of the model's bounds (`bounds_of`), so that a step that
-    is cut off differs from one that does not exist. ConformError if the model has no variable `step`, or no
-    initial predicate and next-state relation by name.
+    is cut off differs from one that does not exist. With `any_order` TLC works on all processors, unless the
+    model is small or the dump is shared: nodes and edges are the same, but a state has the hidden variables
+    and the depth of any way to it. ConformError if the model has no variable `step`, or no initial predicate
+    and next-state relation by name.
     """
     config = read_config(model.configuration)
     variables = declared_variables(model.module)
@@ -72,8 +75,9 @@ def dump(
             module = Path(folder) / f"{_MODULE}.tla"
             module.write_text(text, encoding="utf-8")
             libraries = (model.module.parent, *model.libraries)
-            options = [*OPTIONS, str(dot)]
             own = limits.of(model)
+            many = any_order and not own.brief and not shares_dumps()
+            options = ["-workers", "auto" if many else "1", *OPTIONS, str(dot)]
             ended = run_tlc(
                 module, path, options, log=log, limits=own, progress=progress, libraries=libraries
             )

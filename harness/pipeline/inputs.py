@@ -23,7 +23,7 @@ from harness.engines.tlc import VERSION
 from harness.engines.tlc_config import read_config
 from harness.errors import ConformError
 from harness.kit import kit_path
-from harness.pipeline import decoding, lookup, sources, tables, tours
+from harness.pipeline import decoding, depths, lookup, sources, tables, tours
 from harness.pipeline.dump import reading, splits
 from harness.pipeline.parts import WRITTEN, Maker, writing
 from harness.pipeline.run import Run, parts_of, struct
@@ -42,7 +42,7 @@ TRACES: Final = "traces"
 """The origins of steps: folders of the tables `steps` and `verdicts`."""
 
 Counts = Mapping[str, int]
-_STALE: Final = ("graph", "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
+_STALE: Final = ("graph", depths.FOLDER, "states", f"steps/{GRAPH}", f"verdicts/{GRAPH}")
 """Folders of an earlier graph, removed when a graph is read."""
 
 
@@ -62,7 +62,11 @@ def read_model(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, 
             run.progress("TLC writes the state graph")
 
             def write() -> Counts:
-                return {"distinct": dump(model, dot, limits=limits, log=log, progress=run.progress)}
+                return {
+                    "distinct": dump(
+                        model, dot, limits=limits, log=log, progress=run.progress, any_order=True
+                    )
+                }
 
             distinct = run.timed("tlc", write)["distinct"]
             shared = f"{run.store.root}/graph.dot"
@@ -124,15 +128,19 @@ def _lines(uri: str) -> int:
 
 
 def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str, Any]) -> Counts:
-    """The tables `states` and, of the graph, `steps`."""
-    text, node = F.col("text"), F.col("node")
-    depth = F.regexp_extract(text, r"conformDepth = (\d+)", 1).try_cast("int").alias("depth")
+    """The tables `depths`, `states` and, of the graph, `steps`."""
+    run.progress("measuring the ways to the states")
+    run.unit(depths.FOLDER, depends, lambda: depths.write_depths(run), depths.FOLDER)
+    known = depths.depths_of(run)
 
     def states() -> Counts:
         run.progress("reading the states")
-        nodes = run.read("graph").where("kind = 'state'").select(text, depth)
-        made = nodes.mapInArrow(decoding.states, struct(STATES))
+        alone = known.select("source", F.lit(None).cast("bigint").alias("leaf"), "depth")
+        starts, looked = _looked_up(run, alone, "state")
+        nodes = run.each(len(starts))
+        made = nodes.mapInArrow(lambda batches: decoding.states(looked(batches)), struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
+        run.store.remove(lookup.PAIRS)
         return {"states": run.read("states").count()}
 
     def steps() -> Counts:
@@ -140,19 +148,14 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         decode = decoding.transitions(constants)
         if not graph["edge"]:
             return {**_write_steps(run, run.each(0), decode, GRAPH), "transitions": 0}
-        beginnings = (
-            run.read("graph").where("kind = 'state'").select(node, lookup.place().alias("source"), depth)
-        )
         leaf = "step" if graph["step"] else "state"
-        leaves = run.read("graph").where(F.col("kind") == leaf).select(node, lookup.place().alias("leaf"))
+        leaves = run.read("graph").where(F.col("kind") == leaf).select("node", lookup.place().alias("leaf"))
         edges = run.read("graph").where("kind = 'edge'").select("node", "target").dropDuplicates()
         if graph["step"]:
-            known = beginnings.select(node.alias("target"))
-            edges = edges.join(known, "target", "left_anti")
+            edges = edges.join(known.select(F.col("node").alias("target")), "target", "left_anti")
         after = edges.join(leaves.withColumnRenamed("node", "target"), "target", "left")
-        pairs = after.join(beginnings, "node", "left").select("source", "leaf", "depth")
-        starts = lookup.write_pairs(run, pairs)
-        looked = lookup.texts_of(run.store.table("graph"), leaf, run.store.table(lookup.PAIRS), starts)
+        pairs = after.join(known, "node", "left").select("source", "leaf", "depth")
+        starts, looked = _looked_up(run, pairs, leaf)
         made = _write_steps(run, run.each(len(starts)), lambda batches: decode(looked(batches)), GRAPH)
         transitions = edges.count()
         run.store.remove(lookup.PAIRS)
@@ -162,6 +165,13 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         **run.unit("states", depends, states, "states"),
         **run.unit(f"steps/{GRAPH}", depends, steps, f"steps/{GRAPH}", f"verdicts/{GRAPH}"),
     }
+
+
+def _looked_up(run: Run, pairs: DataFrame, leaf: str) -> tuple[list[int], Maker]:
+    """The parts of pairs of places, and a function from numbers of parts to the texts at these places."""
+    starts = lookup.write_pairs(run, pairs)
+    graph, table = run.store.table("graph"), run.store.table(lookup.PAIRS)
+    return starts, lookup.texts_of(graph, leaf, table, starts)
 
 
 def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:

@@ -111,6 +111,7 @@ _PARTS: Final = {
     "start": "Spark's start",
     "tlc": "TLC's state graph",
     "graph": "reading the graph",
+    "depths": "ways to its states",
     "states": "its states",
     "steps/graph": "decoding its steps",
     "verdicts/graph": "judging them",

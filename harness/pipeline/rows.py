@@ -16,6 +16,7 @@ from harness.pipeline.tables import key, optional, text
 from harness.replay.contents import Uncounted
 from harness.replay.decode import Decoder
 from harness.replay.prepared import DecodedTrace, Loadable, Step
+from harness.stategraph import HIDDEN
 from harness.tlaparse import Reader, print_value
 from harness.values import State
 
@@ -69,9 +70,9 @@ class StepRows:
             load, description = step.load, step.expected.group or {}
 
     def state(self, node: str, depth: int) -> Row:
-        """The row of a state of a state graph, from its node in the dump."""
-        printed = spec_state(node)
-        state = self._reader.state(printed)
+        """The row of a state of a state graph, from its node in the dump. Only the text of an initial state
+        has the step into it: of other states the dump has any of the steps."""
+        state = self._reader.state(spec_state(node))
         load, description = self._decoder.start(state, "the state graph", {"constants": self._constants})
         return {
             "state": self._key(state),
@@ -79,7 +80,7 @@ class StepRows:
             "depth": depth,
             "members": len(load.state.group.members),
             "description": text(description),
-            "text": printed,
+            "text": spec_state(node, HIDDEN if depth else ()),
         }
 
     def _row(
@@ -157,8 +158,8 @@ class StepRows:
         return known[1]
 
 
-def spec_state(printed: str) -> str:
-    """A node of the dump without the parts that only the dump has."""
+def spec_state(printed: str, hidden: tuple[str, ...] = ()) -> str:
+    """A node of the dump without the parts that only the dump has, and without `hidden` variables."""
     conjuncts = printed.strip().removeprefix("/\\ ").split("\n/\\ ")
-    kept = [conjunct for conjunct in conjuncts if not conjunct.startswith(_LEAF)]
+    kept = [conjunct for conjunct in conjuncts if conjunct.partition(" =")[0] not in (*_LEAF, *hidden)]
     return "\n".join(f"/\\ {conjunct}" for conjunct in kept)

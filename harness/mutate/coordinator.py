@@ -102,7 +102,10 @@ OF_PACKAGE: Final = {
     "members/consumer": ("tests/member",),
     "migration": ("tests/migration",),
     **dict.fromkeys(("share", "sessions", "core/plain_records"), ("tests/share/test_share_groups.py",)),
-    **dict.fromkeys(("core/storage", "core/topics"), (_STORAGE,)),
+    "core/storage": (
+        *(_STORAGE, "tests/coordinator/test_compaction.py", "tests/coordinator/test_groups_command.py"),
+    ),
+    "core/topics": (_STORAGE,),
     "core/log": (
         "tests/coordinator/test_log_of_coordinator.py",
         *(_STORAGE, "tests/migration/test_large_conversion.py"),

@@ -221,9 +221,11 @@ def test_validate_regex(groups: Command, capsys: pytest.CaptureFixture[str]) -> 
 def test_files_that_are_no_logs(groups: Command, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database at all, but long enough to have a header" * 10)
     (tmp_path / "empty").write_text("")
+    (tmp_path / "folder").mkdir()
     for name, sentence in (
         ("text", "is no log of this coordinator"), ("empty", "is empty, and so no log"),
         ("nothing", "there is no log"), (".", "is a folder; name the log in it (log.db)"),
+        ("folder", "is a folder; name the log in it (there is no .db)"),
     ):  # fmt: skip
         groups.log = tmp_path / name
         assert groups("list") == 2

@@ -118,11 +118,70 @@ def commit(offset: int, **fields: Any) -> Json:
 
 def test_appends_are_synced_and_the_file_is_locked(tmp_path: Path) -> None:
     storage = SqliteStorage(str(tmp_path / "log.db"))
-    names = ("synchronous", "journal_mode", "locking_mode")
+    names = ("synchronous", "fullfsync", "journal_mode", "locking_mode", "busy_timeout")
     results = [storage._database.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-    assert results == [2, "wal", "exclusive"]
-    with pytest.raises(BadInput, match=r"another process has the log .*log\.db: stop it first"):
-        SqliteStorage(str(tmp_path / "log.db"))
+    assert results == [2, 1, "wal", "exclusive", 0]
+
+
+HOLDER = """
+import sys
+from coordinator.core.storage import SqliteStorage
+held = SqliteStorage(sys.argv[1])
+print("held", flush=True)
+input()
+"""
+
+
+def test_a_log_that_another_process_has_is_refused_and_not_kept_open(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with pytest.raises(
+            BadInput, match=r"another process has the log .*log\.db: stop it first"
+        ) as refused:
+            SqliteStorage(str(path))
+        assert refused.traceback and not opened(path)
+        holder.communicate("\n")
+    assert SqliteStorage(str(path)).read() == []
+
+
+def test_the_header_of_a_log_has_its_mark(tmp_path: Path) -> None:
+    """Logs of earlier versions have this mark, by which they are known, at the place that SQLite says."""
+    SqliteStorage(str(tmp_path / "log.db")).close()
+    assert (tmp_path / "log.db").read_bytes()[68:72] == b"K8LG"
+
+
+def test_an_extended_code_of_sqlite_also_tells_that_another_process_has_the_log(tmp_path: Path) -> None:
+    """SQLITE_BUSY_RECOVERY: the other process reads its write-ahead log after a crash."""
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+    assert "another process has the log" in SqliteStorage(str(tmp_path / "log.db"))._why_not(error)
+
+
+def test_entries_that_replace_all_others_leave_none_of_them(tmp_path: Path) -> None:
+    storage = SqliteStorage(str(tmp_path / "log.db"))
+    storage.append(["a", "b", "c"])
+    storage.rewrite(["d"])
+    assert storage.read() == ["d"]
+    storage.append(["e"])
+    storage.close()
+    assert SqliteStorage(str(tmp_path / "log.db")).read() == ["d", "e"]
+
+
+def test_a_write_that_fails_in_the_middle_leaves_nothing_and_the_next_one_works(tmp_path: Path) -> None:
+    """P3: SQLite ends a transaction by itself where the disk is full, and not after every other error."""
+    storage = SqliteStorage(str(tmp_path / "log.db"))
+    storage.append(["a"])
+    refuse = "BEFORE INSERT ON batch WHEN NEW.entry = 'c' BEGIN SELECT RAISE(FAIL, 'no c'); END"
+    storage._database.execute(f"CREATE TEMP TRIGGER refuse {refuse}")
+    for write in (storage.append, storage.rewrite):
+        with pytest.raises(AppendFailed, match=r"log\.db took no records: no c"):
+            write(["b", "c"])
+        assert storage.read() == ["a"]
+    storage.append(["d"])
+    storage.close()
+    assert SqliteStorage(str(tmp_path / "log.db")).read() == ["a", "d"]
 
 
 def test_disk_that_is_full_refuses_and_changes_nothing(tmp_path: Path) -> None:
@@ -257,6 +316,19 @@ def other_database(path: Path) -> None:
     database.close()
 
 
+def marked(path: Path, pragma: str) -> None:
+    """Make a database without tables that another program has marked as its own."""
+    database = sqlite3.connect(path)
+    database.execute(f"PRAGMA {pragma} = 7")
+    database.close()
+
+
+def opened(path: Path) -> int:
+    """The number of open descriptors of a file; of a system without /proc there is no such number."""
+    numbers = Path("/proc/self/fd")
+    return sum(number.resolve() == path for number in numbers.iterdir()) if numbers.is_dir() else 0
+
+
 def other_version(path: Path) -> None:
     SqliteStorage(str(path)).close()
     database = sqlite3.connect(path)
@@ -292,6 +364,10 @@ def overwritten_page(path: Path) -> None:
         (lambda path: path.write_bytes(b"nonsense" * 1000), "is no log of this coordinator: file is not a"),
         (lambda path: path.write_text("notes"), "is no log of this coordinator: file is not a database"),
         (other_database, "is a database, but no log of this coordinator; name another file"),
+        *(
+            (lambda path, name=name: marked(path, name), "is a database, but no log of this coordinator")
+            for name in ("application_id", "user_version")
+        ),
         (other_version, "has the format 2, and this coordinator reads 1: use the version that wrote it"),
         (overwritten_page, "is damaged: "),
         (lambda path: changed(path, "DELETE FROM batch WHERE id = 9"), "is damaged at batch 9; restore it"),
@@ -308,8 +384,9 @@ def test_file_that_is_no_log_is_refused_in_a_sentence_and_left_as_it_is(
     path = tmp_path / "log.db"
     make(path)
     before = path.read_bytes() if path.is_file() else b""
-    with pytest.raises(BadInput, match=sentence):
+    with pytest.raises(BadInput, match=sentence) as refused:
         SqliteStorage(str(path))
+    assert refused.traceback and not opened(path)  # not even while a caller holds the error
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 

@@ -28,7 +28,8 @@ def write_depths(run: Run) -> Mapping[str, int]:
     """Write the depths of the states of the table `graph`; their number. A state to which no way leads has no
     depth."""
     graph = run.read("graph")
-    states = graph.where("kind = 'state'").select("node", lookup.place().alias("source"), "text")
+    place = lookup.place() if run.store.has("graph") else F.lit(None).cast("bigint")  # of an empty dump
+    states = graph.where("kind = 'state'").select("node", place.alias("source"), "text")
     first = states.where(F.regexp_extract("text", r"conformDepth = (\d+)", 1) == "0").select("node")
     ends = states.select(F.col("node").alias("target"))
     between = graph.where("kind = 'edge'").join(ends, "target", "left_semi").select("node", "target")
@@ -37,8 +38,7 @@ def write_depths(run: Run) -> Mapping[str, int]:
         for node, target in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             following[node].append(target)
     depths = _depths(following, (row["node"] for row in first.collect()))
-    columns = [pa.array(depths.keys(), pa.int64()), pa.array(depths.values(), pa.int32())]
-    known = run.spark.createDataFrame(pa.Table.from_arrays(columns, schema=_DEPTHS))
+    known = run.rows([{"node": node, "depth": depth} for node, depth in depths.items()], _DEPTHS)
     states.drop("text").join(known, "node", "left").write.mode("overwrite").parquet(run.store.table(FOLDER))
     return {"states": depths_of(run).count()}
 

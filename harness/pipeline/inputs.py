@@ -137,8 +137,8 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         run.progress("reading the states")
         alone = known.select("source", F.lit(None).cast("bigint").alias("leaf"), "depth")
         starts, looked = _looked_up(run, alone, "state")
-        nodes = run.each(len(starts))
-        made = nodes.mapInArrow(lambda batches: decoding.states(looked(batches)), struct(STATES))
+        nodes, decode = run.each(len(starts)), decoding.states
+        made = nodes.mapInArrow(lambda batches: decode(looked(batches)), struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
         run.store.remove(lookup.PAIRS)
         return {"states": run.read("states").count()}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import networkx as nx
+from frozendict import frozendict
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -13,6 +14,7 @@ from harness.graph.web import web_page, web_states
 from harness.pipeline.judging import FAIL, PASS
 from harness.pipeline.results import left_out
 from harness.pipeline.run import Run
+from harness.stategraph import HIDDEN
 from harness.tlaparse import Reader
 from harness.words import counted
 
@@ -49,9 +51,11 @@ def _graph(run: Run, verdicts: DataFrame) -> tuple[nx.MultiDiGraph, set[Edge], s
     The page shows each state, so all texts are read here: of MOST states at most.
     """
     graph = nx.MultiDiGraph(initial=[])
-    reader = Reader()
+    reader, hidden = Reader(), dict[str, Any]()
     for row in run.read("states").orderBy("depth", "state").collect():
-        graph.add_node(row["state"], state=reader.state(row["text"]))
+        state = reader.state(row["text"])
+        hidden = hidden or {name: state[name] for name in HIDDEN if name in state}  # of an initial state
+        graph.add_node(row["state"], state=frozendict({**hidden, **state}))
         if row["depth"] == 0:
             graph.graph["initial"].append(row["state"])
     known = verdicts.where("trace = ''").select("step", "verdict")

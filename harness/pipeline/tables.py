@@ -55,7 +55,8 @@ file)."""
 
 STATES: Final = _schema(state=_TEXT, title=_TEXT, depth=_INDEX, members=_INDEX, description=_TEXT, text=_TEXT)
 """One row for each state of the coordinator in which steps begin: the group's state (E5), the shortest way to
-it in steps, the description that a target must give, and the state in TLC's form."""
+it in steps, the description that a target must give, and the state in TLC's form, of which an initial one
+alone has the step into it (`HIDDEN`)."""
 
 STEPS: Final = _schema(
     step=_TEXT,  # key of the step: source, input and everything that is expected

@@ -97,7 +97,7 @@ def test_the_output_of_the_command_fits_a_terminal(
     assert len(lines) < 13
     taken = " ".join(" ".join(lines).split()).partition("seconds on the clock: ")[2]
     parts = re.findall(r"([A-Z]?[a-zA-Z' ]+) \d+,? ?", taken.partition(" tables: ")[0])
-    assert parts[:3] == ["Spark's start", "TLC's state graph", "reading the graph"] and len(parts) == 15
+    assert parts[:3] == ["Spark's start", "TLC's state graph", "reading the graph"] and len(parts) == 16
     assert all(line.startswith(f"judging {model.name} on python") for line in used.stderr.splitlines())
     result = json.loads((folder / "command" / "result.json").read_text())
     counts = {name: result[name] for name in ("steps", "states", "differences", "by_path", "holds")}

@@ -5,7 +5,7 @@ A topic is named by its id or by its name. Absent is a null name, an empty one, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from coordinator.consumer.request import client_of
@@ -172,7 +172,8 @@ def validate_offset_fetch(request: FetchRequest, topic_names: Mapping[str, str])
     """O1: the faults that make the whole request invalid. Raises RequestRejected."""
     if request.member_id and len(request.groups) > 1:
         raise _invalid("MemberId can only be given for one group: a member is a member of one.")
-    _once((group.group_id for group in request.groups), "Group")
+    if len({group.group_id for group in request.groups}) < len(request.groups):
+        raise _invalid("A group is given twice; give it once, with all its topics.")
     for group in request.groups:
         _validate_topics(group.topics or (), topic_names)
 
@@ -182,24 +183,17 @@ def _validate_topics(
 ) -> None:
     """A topic with both a name and an id, or with neither; a partition that is given twice, also once by
     each."""
-    for topic, _ in topics:
+    seen = set[tuple[str, int]]()
+    for topic, indexes in topics:
         if topic.id and topic.name:
             raise _invalid(f"Topic {topic.name} must be given by name or by id, not by both.")
-        if not topic.id and not topic.name:
+        name = topic_names.get(topic.id, topic.id) or topic.name
+        if not name:
             raise _invalid("A topic must be given by name or by id.")
-    named = ((topic.id and topic_names.get(topic.id, topic.id)) or topic.name for topic, _ in topics)
-    _once(
-        ((name, index) for name, (_, indexes) in zip(named, topics, strict=True) for index in indexes),
-        "Partition",
-    )
-
-
-def _once(values: Iterable[object], what: str) -> None:
-    seen = set()
-    for value in values:
-        if value in seen:
-            raise _invalid(f"{what} {value} is given twice.")
-        seen.add(value)
+        for index in indexes:
+            if (name, index) in seen:
+                raise _invalid(f"Partition {index} of topic {name} is given twice.")
+            seen.add((name, index))
 
 
 def _invalid(message: str) -> RequestRejected:

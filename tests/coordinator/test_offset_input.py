@@ -190,6 +190,7 @@ GROUP = ("groups", 0)
         ("OffsetFetch", ("groupId",), ["g"]),
         ("OffsetFetch", (*GROUP, "groupId"), [..., None, 1]),
         ("OffsetFetch", (*GROUP, "topics"), [..., {}, [1]]),
+        ("OffsetFetch", (*GROUP, "topcis"), [[]]),
         ("OffsetFetch", (*GROUP, *TOPIC, "name"), [1]),
         ("OffsetFetch", (*GROUP, *TOPIC, "topicId"), [1, "foo"]),
         ("OffsetFetch", (*GROUP, *TOPIC, "partitionIndexes"), [..., None, 0, ["0"], [None], [2**31]]),
@@ -204,8 +205,22 @@ def test_fields_outside_the_schema_are_bad_input(api: str, path: tuple[str | int
         body = spoilt(COMMIT if api == "OffsetCommit" else FETCH, path, value)
         with pytest.raises(BadInput) as raised:
             g.coordinator.request(api, 9, CLIENT, body)
-        assert len(str(raised.value)) < 300
+        assert len(str(raised.value)) < 300 and api in str(raised.value)
     assert state(g.coordinator) == before
+
+
+def test_fields_that_are_left_out_have_the_defaults_of_the_schema() -> None:
+    """O1, O4: a commit without a member is one of a manually assigned consumer."""
+    g, _ = joined()
+    leave = {"groupId": "g", "memberId": "m1", "memberEpoch": -1}
+    g.coordinator.request("ConsumerGroupHeartbeat", 0, CLIENT, leave)
+    partitions = [{"partitionIndex": 0, "committedOffset": 5}]
+    body = {"groupId": "g", "topics": [{"name": "foo", "partitions": partitions}]}
+    assert errors(send(g.coordinator, body)) == {"foo-0": 0}
+    wanted = {"groups": [{"groupId": "g", "topics": None}]}
+    [group] = g.coordinator.request("OffsetFetch", 9, CLIENT, wanted)["groups"]
+    [known] = group["topics"][0]["partitions"]
+    assert (known["committedOffset"], known["committedLeaderEpoch"], known["metadata"]) == (5, -1, "")
 
 
 @pytest.mark.parametrize("api", ["OffsetCommit", "OffsetFetch"])

@@ -1,8 +1,8 @@
 """Depths of the states of a dump: the steps of the shortest way from an initial state.
 
 TLC notes the length of the way by which it reached a state first. With several workers this way is not always
-a shortest one, so of these notes only 0 is believed, which marks the initial states. The edges between states
-are held whole, by numbers.
+a shortest one: of these notes 0 marks the initial states, and the others are for states of a damaged dump to
+which no way leads any more. The edges between states are held whole, by numbers.
 """
 
 from __future__ import annotations
@@ -21,25 +21,28 @@ from harness.pipeline.run import Run
 FOLDER: Final = "depths"
 """The table of each state's node, `source` (its place in the table `graph`) and depth."""
 _EDGES: Final = 10_000
+"""The number of edges that become objects of Python at a time."""
 _DEPTHS: Final = pa.schema([("node", pa.int64()), ("depth", pa.int32())])
 
 
 def write_depths(run: Run) -> Mapping[str, int]:
-    """Write the depths of the states of the table `graph`; their number. A state to which no way leads has no
-    depth."""
+    """Write the depths of the states of the table `graph`; their number. A dump that has no notes has no
+    depths."""
     graph = run.read("graph")
     place = lookup.place() if run.store.has("graph") else F.lit(None).cast("bigint")  # of an empty dump
-    states = graph.where("kind = 'state'").select("node", place.alias("source"), "text")
-    first = states.where(F.regexp_extract("text", r"conformDepth = (\d+)", 1) == "0").select("node")
+    note = F.regexp_extract("text", r"conformDepth = (\d+)", 1).try_cast("int").alias("note")
+    states = graph.where("kind = 'state'").select("node", place.alias("source"), note)
     ends = states.select(F.col("node").alias("target"))
     between = graph.where("kind = 'edge'").join(ends, "target", "left_semi").select("node", "target")
     following = defaultdict[int, list[int]](list)
     for batch in between.dropDuplicates().toArrow().to_batches(_EDGES):
         for node, target in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             following[node].append(target)
-    depths = _depths(following, (row["node"] for row in first.collect()))
+    depths = _depths(following, (row["node"] for row in states.where("note = 0").collect()))
     known = run.rows([{"node": node, "depth": depth} for node, depth in depths.items()], _DEPTHS)
-    states.drop("text").join(known, "node", "left").write.mode("overwrite").parquet(run.store.table(FOLDER))
+    depth = F.coalesce("depth", "note").alias("depth")
+    written = states.join(known, "node", "left").select("node", "source", depth)
+    written.write.mode("overwrite").parquet(run.store.table(FOLDER))
     return {"states": depths_of(run).count()}
 
 

@@ -117,6 +117,10 @@ def out_of_bounds(config: Config) -> str | None:
             f"{HEARTBEAT_INTERVAL} is {config.heartbeat_interval_ms}, which must be less than "
             f"{SESSION_TIMEOUT}, {config.session_timeout_ms}"
         )
+    if (least := config.classic_session_min_ms) > (most := config.classic_session_max_ms):
+        return (
+            f"{_NAMES['classic_session_min_ms']} is {least}, but {_NAMES['classic_session_max_ms']} is {most}"
+        )
     return None
 
 

@@ -43,12 +43,12 @@ def _transition(rows: StepRows, source: str | None, leaf: str | None, depth: int
 
 
 def states(batches: Batches) -> Batches:
-    """From rows of source (a node of a dump), no leaf, and depth to `states`; the problem of a node that
-    cannot be decoded is in `steps`, with the transitions out of it."""
+    """From rows of a node of a dump and its depth to `states`; the problem of a node that cannot be decoded
+    is in `steps`, with the transitions out of it."""
     rows = StepRows({})
     for batch in batches:
         made = []
-        for node, _, depth in zip(*map(values_of, batch.columns), strict=True):
+        for node, depth in zip(*map(values_of, batch.columns), strict=True):
             rows = StepRows({}) if rows.full else rows
             try:
                 made.append(rows.state(node, depth or 0))

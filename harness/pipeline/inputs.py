@@ -135,12 +135,10 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
 
     def states() -> Counts:
         run.progress("reading the states")
-        alone = known.select("source", F.lit(None).cast("bigint").alias("leaf"), "depth")
-        starts, looked = _looked_up(run, alone, "state")
-        nodes, decode = run.each(len(starts)), decoding.states
+        (names, looked), decode = depths.states_of(run), decoding.states
+        nodes = run.each(len(names))
         made = nodes.mapInArrow(lambda batches: decode(looked(batches)), struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
-        run.store.remove(lookup.PAIRS)
         return {"states": run.read("states").count()}
 
     def steps() -> Counts:
@@ -155,7 +153,8 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
             edges = edges.join(known.select(F.col("node").alias("target")), "target", "left_anti")
         after = edges.join(leaves.withColumnRenamed("node", "target"), "target", "left")
         pairs = after.join(known, "node", "left").select("source", "leaf", "depth")
-        starts, looked = _looked_up(run, pairs, leaf)
+        starts = lookup.write_pairs(run, pairs)
+        looked = lookup.texts_of(run.store.table("graph"), leaf, run.store.table(lookup.PAIRS), starts)
         made = _write_steps(run, run.each(len(starts)), lambda batches: decode(looked(batches)), GRAPH)
         transitions = edges.count()
         run.store.remove(lookup.PAIRS)
@@ -165,13 +164,6 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
         **run.unit("states", depends, states, "states"),
         **run.unit(f"steps/{GRAPH}", depends, steps, f"steps/{GRAPH}", f"verdicts/{GRAPH}"),
     }
-
-
-def _looked_up(run: Run, pairs: DataFrame, leaf: str) -> tuple[list[int], Maker]:
-    """The parts of pairs of places, and a function from numbers of parts to the texts at these places."""
-    starts = lookup.write_pairs(run, pairs)
-    graph, table = run.store.table("graph"), run.store.table(lookup.PAIRS)
-    return starts, lookup.texts_of(graph, leaf, table, starts)
 
 
 def make_tours(run: Run, model: Model, limits: Limits, log: Path) -> tuple[str, Counts]:

@@ -350,6 +350,10 @@ def test_bad_input_is_one_sentence_and_changes_nothing(
             },
             "must be less than group.consumer.session.timeout.ms",
         ),
+        (
+            {"group.min.session.timeout.ms": 1_800_001},
+            "timeout.ms is 1800001, but group.max.session.timeout.ms is 1800000",
+        ),
         ({"group.coordinator.threads": 2}, "runs in one thread"),
         (
             {"group.consumer.session.timeout.ms": 1, "group.consumer.assignors": ["x"]},
@@ -362,6 +366,10 @@ def test_wrong_configuration_changes_nothing(settings: Json, sentence: str) -> N
     assert sentence in session.refused({"op": "configure", **settings})
     session.answer(join())
     assert session.ok("advance", ms=Config().session_timeout_ms - 1)["fired"] == []
+
+
+def test_bounds_of_classic_sessions_may_be_one_number() -> None:
+    Session().ok("configure", **{"group.min.session.timeout.ms": 1_800_000})
 
 
 @pytest.mark.parametrize("line", ["{", "nonsense", b"\xff\xfe{}", "[" * 100_000, '{"op":'])

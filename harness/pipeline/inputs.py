@@ -27,6 +27,7 @@ from harness.pipeline import decoding, depths, lookup, sources, tables, tours
 from harness.pipeline.dump import reading, splits
 from harness.pipeline.parts import WRITTEN, Maker, writing
 from harness.pipeline.run import Run, parts_of, struct
+from harness.pipeline.session import parallelism
 from harness.pipeline.store import file_system
 from harness.pipeline.tables import STATES, key
 from harness.pipeline.version import code_key
@@ -136,7 +137,7 @@ def _decode_graph(run: Run, depends: str, graph: Counts, constants: Mapping[str,
     def states() -> Counts:
         run.progress("reading the states")
         (names, looked), decode = depths.states_of(run), decoding.states
-        nodes = run.each(len(names))
+        nodes = run.each(len(names)).coalesce(parallelism(run.spark))  # a task remembers parts of its states
         made = nodes.mapInArrow(lambda batches: decode(looked(batches)), struct(STATES))
         made.write.mode("overwrite").parquet(run.store.table("states"))
         return {"states": run.read("states").count()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -205,7 +206,7 @@ def test_fields_outside_the_schema_are_bad_input(api: str, path: tuple[str | int
         body = spoilt(COMMIT if api == "OffsetCommit" else FETCH, path, value)
         with pytest.raises(BadInput) as raised:
             g.coordinator.request(api, 9, CLIENT, body)
-        assert len(str(raised.value)) < 300 and api in str(raised.value)
+        assert len(str(raised.value)) < 300 and re.search(rf"\b{api}\b", str(raised.value))
     assert state(g.coordinator) == before
 
 

@@ -61,6 +61,8 @@ TESTS: Final = (
 _INPUT: Final = ("tests/coordinator/test_heartbeat_input.py", "tests/coordinator/test_offset_input.py")
 _SCHEDULES: Final = (
     "tests/coordinator/test_line_protocol.py",
+    "tests/coordinator/test_line_program.py",
+    "tests/coordinator/test_lines_of_bytes.py",
     "tests/coordinator/test_random_schedules.py",
     "tests/coordinator/test_real_bugs.py",
 )

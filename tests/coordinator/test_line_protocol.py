@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import Any
 
 import pytest
-from group_driver import API, CLIENT, IDS
+from group_driver import API, IDS
+from line_requests import FOO, Json, join
 
 from coordinator import Config, Coordinator, ErrorCode
 from coordinator.stdio import LineProtocol
 
-Json = dict[str, Any]
-FOO = {"name": "foo", "id": IDS["foo"], "partitions": 2}
 BOTH = [{"topicId": IDS["foo"], "partitions": [0, 1]}]
-
-
-def join(member: str = "m1", **fields: Any) -> Json:
-    body = {"groupId": "g", "memberId": member, "memberEpoch": 0, "rebalanceTimeoutMs": 5000}
-    body |= {"subscribedTopicNames": ["foo"], "topicPartitions": []}
-    return {"op": "request", "api": API, "version": 0, "client": CLIENT, "body": body, **fields}
 
 
 class Session:
@@ -414,94 +406,3 @@ def test_pending_request_is_checked_at_once_and_needs_an_id(joined: Session) -> 
     assert "needs an 'id'" in joined.refused(join("m2"))
     assert "has no field 'x'" in joined.refused(join("m2", id=1, body={"x": 1}))
     assert joined.ok("commit", mode="auto") == {"completed": []}
-
-
-def run(*arguments: str, lines: str = "", seed: str = "0") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "coordinator", *arguments]
-    return subprocess.run(
-        command, input=lines, capture_output=True, text=True, check=False, env={"PYTHONHASHSEED": seed}
-    )
-
-
-def test_program_answers_line_by_line_and_the_same_bytes_for_every_hash_seed() -> None:
-    operations = [{"op": "hello"}, {"op": "topics", "upsert": [{**FOO, "partitions": 7}]}]
-    operations += [join(name, observe="g") for name in ("", "b", "a")] + [
-        {"op": "advance", "ms": 50_000, "observe": "g"}
-    ]
-    lines = "\n\n".join(map(json.dumps, operations)) + "\n{"
-    outputs = {run("--stdio", lines=lines, seed=seed).stdout for seed in ("0", "1", "2")}
-    assert len(outputs) == 1
-    answers = [json.loads(line) for line in outputs.pop().splitlines()]
-    assert [answer["ok"] for answer in answers] == [True] * 6 + [False]
-    assert len(answers[5]["fired"]) == 3
-
-
-def test_program_speaks_the_dialect_it_is_given() -> None:
-    result = run(
-        "--stdio",
-        "--dialect",
-        "kafka-4.2",
-        "--clock",
-        "real",
-        lines='{"op":"hello"}\n{"op":"advance","ms":1}',
-    )
-    hello, advance = map(json.loads, result.stdout.splitlines())
-    assert (hello["dialect"], advance["ok"]) == ("kafka-4.2", False)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--stdio", "--dialect", "kafka"), "there is no dialect 'kafka'; there are kip-848"),
-        ((), "--stdio"),
-        (("--stdio", "--clock", "sun"), "sun"),
-    ],
-)
-def test_wrong_command_line_ends_with_2_and_a_sentence(arguments: tuple[str, ...], sentence: str) -> None:
-    result = run(*arguments)
-    assert (result.returncode, sentence in result.stderr, result.stdout) == (2, True, "")
-
-
-def test_help_has_an_example_that_works() -> None:
-    text = run("--help").stdout
-    example = text[text.index("<<'END'\n") + len("<<'END'\n") : text.index("    END\n")]
-    answers = [json.loads(line) for line in run("--stdio", lines=example).stdout.splitlines()]
-    assert [answer["ok"] for answer in answers] == [True] * 4
-    assert answers[3]["group"]["state"] == "Empty"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "utf-32-be"])
-@pytest.mark.parametrize("text", ['{"op":"describe","group":"gé"}', ' {"op": "hello"}', '{"op"', "[]", "{}"])
-def test_lines_of_bytes_are_read_as_json_reads_them(encoding: str, text: str) -> None:
-    line = text.encode(encoding)
-    protocol = LineProtocol(Coordinator())
-    try:
-        expected = protocol.answer(json.loads(line))
-    except ValueError as error:
-        expected = {"ok": False, "error": f"the line is not JSON: {error}"}
-    assert json.loads(protocol.handle(line)) == expected
-
-
-ODD = [
-    *('"\\ud83d"', '"\\ud83d\\ude00"', '"\u2028"', '"\x7f"', "123456789012345678901234567890", "1e999"),
-    *("NaN", "-Infinity", "1.0", "-0", "01", "1.", '{"a":1,"a":2}', '"\t"', "[" * 50 + "]" * 50, "1" * 5000),
-]
-
-
-@pytest.mark.parametrize("value", ODD)
-@pytest.mark.parametrize("place", ['{"op":"request","id":%s}', '{"op":"records","since":%s}', '{"op":%s}'])
-def test_odd_values_are_read_as_json_reads_them(place: str, value: str) -> None:
-    line = place % value
-    protocol = LineProtocol(Coordinator())
-    try:
-        expected = protocol.answer(json.loads(line))
-    except ValueError as error:
-        expected = {"ok": False, "error": f"the line is not JSON: {error}"}
-    handled = protocol.handle(line.encode())
-    assert handled.isascii()
-    assert json.loads(handled) == expected
-
-
-def test_a_line_that_is_not_utf_8_is_not_json() -> None:
-    answer = json.loads(LineProtocol(Coordinator()).handle(b'{"op":"describe","group":"\xff"}'))
-    assert not answer["ok"] and answer["error"].startswith("the line is not JSON: 'utf-8' codec")

@@ -50,10 +50,7 @@ def to_wire(record: AnyRecord, offset: int) -> Json:
 
 
 def from_wire(value: object) -> AnyRecord:
-    """The record in the JSON; its offset is ignored. BadInput where it is malformed. A record that was read
-    before is returned again, so that repeated loads need not parse it again."""
-    if isinstance(value, tuple):
-        return cast("AnyRecord", value)
+    """The record in the JSON; its offset is ignored. BadInput where it is malformed."""
     source = fields.as_object(value, "a record")
     fields.known(source, ("offset", "key", "value"), "a record")
     kind = fields.text(fields.mapping(source, "key", "a record"), "type", "a record's key")

@@ -22,7 +22,7 @@ from coordinator.connect.handlers import Worked
 from coordinator.consumer.describe import describe_group
 from coordinator.consumer.describe_request import DescribeRequest, consumer_group_describe
 from coordinator.consumer.heartbeat import consumer_group_heartbeat
-from coordinator.consumer.load import configs_of, restore_volatile, volatile_of
+from coordinator.consumer.load import restore_volatile, volatile_of
 from coordinator.consumer.membership import TIMEOUTS
 from coordinator.consumer.model import Group, Topics
 from coordinator.consumer.notice import notice_everywhere
@@ -32,7 +32,7 @@ from coordinator.consumer.validation import validate_heartbeat
 from coordinator.core import wire
 from coordinator.core.admission import ACTIVE, Admission, Authorizer, allow_everything, known_state
 from coordinator.core.answer import answered
-from coordinator.core.clock import Clock, SimulatedClock, clock_in, numbered_ids
+from coordinator.core.clock import Clock, SimulatedClock, numbered_ids
 from coordinator.core.cluster import changed, changes_to
 from coordinator.core.config import Config, configured
 from coordinator.core.dialect import Dialect
@@ -42,9 +42,8 @@ from coordinator.core.log import Log, commit, opened, set_timer, show
 from coordinator.core.step import Env, Result, Timer
 from coordinator.core.storage import LogStorage
 from coordinator.core.timers import Due, Timers, armed_timers, deadline_ms, one_of, run_out
-from coordinator.core.topics import changed_topics
 from coordinator.kinds import Kind
-from coordinator.loading import loaded
+from coordinator.loading import Loaded, loaded, read
 from coordinator.migration.phases import follow
 from coordinator.migration.service import convert, refuse, settled, translate
 from coordinator.offsets.delete import Deletion, offset_delete, offset_delete_error
@@ -52,7 +51,7 @@ from coordinator.offsets.handlers import offset_commit, offset_commit_error, off
 from coordinator.offsets.records import Offsets
 from coordinator.offsets.request import CommitRequest, FetchRequest
 from coordinator.others import OtherGroups
-from coordinator.record_kinds import from_wire, to_wire
+from coordinator.record_kinds import to_wire
 
 
 class Coordinator:
@@ -382,30 +381,29 @@ class Coordinator:
             self._follow(group_id, [])
         self._metrics.loaded(self.clock.now_ms() - started_ms)
 
-    def load(
-        self, records: Sequence[object], topics: Sequence[object], volatile: Mapping[str, object]
-    ) -> None:
+    def load(self, records: Sequence[object], topics: Sequence[object], volatile: Json) -> None:
         """Replace the whole state: records as `records` gives them, topics [{"name", "id", "partitions"}],
         volatile state as `volatile` gives it ({} for none). A simulated clock moves to its clockMs.
 
         Nothing is computed: `describe` gives the same as the source's. A log that failed takes records again.
         """
-        there = changed_topics({}, topics, ())
-        env = dataclasses.replace(self._env, topics=there, group_configs=configs_of(volatile))
-        replayed = [from_wire(record) for record in records]
-        clock_ms = clock_in(volatile)
-        simulated = self.clock if isinstance(self.clock, SimulatedClock) else None
-        now_ms = clock_ms if simulated and clock_ms is not None else self.clock.now_ms()
-        groups, offsets, others = loaded(replayed, volatile, env, now_ms)
-        admission = self._admission.restored(volatile)
-        log = self._log.replaced(replayed, None, changes_to(env))
-        self._env, self.others = env, others
-        self._replace(log, groups, offsets)
-        self._admission = admission
+        self.become(self.read(records, topics, volatile))
+
+    def read(self, records: Sequence[object], topics: Sequence[object], volatile: Json) -> Loaded:
+        """Read a state for `become`, in the form of `load`; the configuration is the coordinator's."""
+        return read(records, topics, volatile, self._env, self.clock)
+
+    def become(self, state: Loaded) -> None:
+        """Replace the whole state by one that no coordinator has become before."""
+        admission = self._admission.restored(state.volatile)
+        self._replace(
+            self._log.replaced(state.records, None, changes_to(state.env)), state.groups, state.offsets
+        )
+        self._env, self.others, self._admission = state.env, state.others, admission
         self._scripts.clear()
         self._next_ids, self._started, self._opened = [], False, False
-        if simulated:
-            simulated.set(now_ms)
+        if isinstance(self.clock, SimulatedClock):
+            self.clock.set(state.now_ms)
 
     def _replace(self, log: Log, groups: dict[str, Group], offsets: Offsets) -> None:
         self._log, self._groups, self._offsets = log, groups, offsets

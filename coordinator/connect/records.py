@@ -196,8 +196,8 @@ def _target(value: Mapping[str, object], where: str, resources: Partitions = NOT
     """Read the target of a member from JSON. Records of earlier releases have no version and no metadata."""
     return Target(
         resources,
-        fields.integer(value, "error", where, None),
-        fields.integer({"version": 0, **value}, "version", where, None),
+        fields.integer(value, "error", where, None, 8),
+        fields.integer({"version": 0, **value}, "version", where, None, 16),
         fields.text({"metadata": "", **value}, "metadata", where),
     )
 

@@ -98,12 +98,24 @@ OF_PACKAGE: Final = {
     ),
     "connect": tuple(
         f"tests/connect/test_connect_{name}.py"
-        for name in ("survivors", "versions", "input", "administration")
+        for name in ("records", "survivors", "versions", "input", "administration", "metadata", "selection")
     ),
     "members/connect": ("tests/connect/test_worker.py", "tests/connect/test_worker_assignor.py"),
     "members/consumer": ("tests/member",),
     "migration": ("tests/migration",),
     **dict.fromkeys(("share", "sessions", "core/plain_records"), ("tests/share/test_share_groups.py",)),
+    "core/config": (
+        "tests/coordinator/test_configured_log.py",
+        "tests/coordinator/test_group_configs.py",
+        *_SCHEDULES[:1],
+    ),
+    "core/fields": (*_INPUT, "tests/coordinator/test_malformed_records.py"),
+    "core/dialect": (
+        *(f"tests/coordinator/test_departures_of_{name}.py" for name in ("groups", "members")),
+        "tests/coordinator/test_departures_of_reconciliation.py",
+        "tests/coordinator/test_group_configs.py",
+    ),
+    "core/wire": ("tests/coordinator/test_wire.py", *_INPUT),
     "core/storage": (
         *(_STORAGE, "tests/coordinator/test_compaction.py", "tests/coordinator/test_groups_command.py"),
     ),
@@ -113,6 +125,11 @@ OF_PACKAGE: Final = {
         *(_STORAGE, "tests/migration/test_large_conversion.py"),
     ),
     "consumer/records": (_RECORDS, _STORAGE),
+    "consumer/describe": _SCHEDULES[:1],
+    "consumer/describe_request": (
+        *(f"tests/coordinator/test_{name}.py" for name in ("describe_api", "client_of_a_request")),
+        "tests/client/test_client_administration.py",
+    ),
     "consumer/load": (
         *("tests/coordinator/test_fail_over.py", "tests/coordinator/test_group_configs.py"),
         *(_STORAGE, "tests/migration/test_migrating_log.py"),
@@ -126,6 +143,7 @@ OF_PACKAGE: Final = {
     ),
     "core/timers": ("tests/coordinator/test_timers.py", "tests/coordinator/test_line_protocol.py"),
     "others": _KINDS,
+    "apis": ("tests/coordinator/test_client_of_a_request.py", *_SCHEDULES[:1]),
     "core/step": _SCHEDULES,
     **dict.fromkeys(
         ("offsets/handlers", "offsets/records", "consumer/notice"),

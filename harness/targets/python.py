@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Final, ParamSpec, TypeVar
@@ -11,7 +12,7 @@ from coordinator.apis import APIS
 from coordinator.classic.service import PENDING
 from coordinator.core.config import ASSIGNORS, CLASS_NAMES, CONFIG_NAMES, Config
 from coordinator.core.dialect import CHOICES, DIALECTS, shown
-from coordinator.record_kinds import AnyRecord, from_wire
+from coordinator.loading import Loaded
 from harness.errors import ENGINE_FAILED, USAGE, ConformError
 from harness.targets.base import Answer, Assignments, Capabilities, Json, Refused
 
@@ -43,8 +44,8 @@ class PythonTarget:
         except BadInput as error:
             raise ConformError(f"The target python: {error}.", USAGE) from None
         self._scripted = False
-        self._records: Sequence[Json] = ()
-        self._read: list[AnyRecord] = []
+        self._last: tuple[object, object, object] | None = None
+        self._copy: Callable[[], Loaded]
 
     def hello(self) -> Capabilities:
         """Every control of the line protocol, for every API."""
@@ -95,14 +96,17 @@ class PythonTarget:
         return self._do("records", self._coordinator.records, since)
 
     def load(self, records: Sequence[Json], topics: Sequence[Json], volatile: Json) -> None:
-        """Replace the state. A tuple of records, which no code changes, is read once for many loads."""
+        """Replace the state. A state with a tuple of records, no part of which any code changes, is read once
+        for many loads, one after another."""
+        state = records, topics, volatile
         if not isinstance(records, tuple):
-            self._do("load", self._coordinator.load, records, topics, volatile)
+            self._do("load", self._coordinator.load, *state)
         else:
-            if records is not self._records:
-                self._read = self._do("load", lambda: [from_wire(record) for record in records])
-                self._records = records
-            self._do("load", self._coordinator.load, self._read, topics, volatile)
+            if self._last is None or not all(map(operator.is_, state, self._last)):
+                self._last = None
+                self._copy = self._do("load", self._coordinator.read, *state).copies()
+                self._last = state
+            self._do("load", self._coordinator.become, self._copy())
         self._scripted = False
 
     def restart(self, keep: int | None = None) -> Answer:
@@ -117,6 +121,7 @@ class PythonTarget:
     def configure(self, settings: Json) -> None:
         """Set configuration."""
         self._do("configure", self._coordinator.configure, settings)
+        self._last = None
 
     def commit(self, mode: str) -> None:
         """Set `auto` or `fail`: a request in process never waits for a commit."""

@@ -70,6 +70,7 @@ class _Entry(Form):
     depth: int | None = None
     tour: str = ""
     slow: str = ""
+    alone: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ class Entry:
     engine's figures (Apalache has no states; its depth is the number of steps that it looked ahead). `args`
     are the engine's (`_ARGUMENTS`), `seconds` a rough running time, `bounds` a sentence for readers. `tour`
     is the closed model whose long paths go with an open one in `conform exhaust`, or "". `slow` is the reason
-    why a model takes 10 s of processor or more for fewer than 10,000 states; "" for the others.
+    why a model takes 10 s of processor or more for fewer than 10,000 states; "" for the others. `alone` says
+    why no implementation may be judged by the model's steps; "" for the others.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Entry:
     tier: str
     tour: str
     slow: str
+    alone: str
 
     def model(self) -> Model:
         """The model in the form of an engine. A model that must fail has one worker: several may find a
@@ -177,6 +180,7 @@ def _entry(raw: Any, number: int, path: Path) -> Entry:
         tier=read.tier,
         tour=read.tour,
         slow=read.slow,
+        alone=read.alone,
     )
 
 

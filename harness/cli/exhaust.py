@@ -130,6 +130,8 @@ def command(
     if name is None and not inputs:
         raise ConformError("Say what to judge: a MODEL, files with --input, or both.")
     model, entry = find_model(name, config, manifest) if name else (None, None)
+    if entry and entry.alone:
+        raise ConformError(f"{name} is a check of the specification alone: {entry.alone}")
     toured = tour if tour is not None else entry.tour if entry else ""
     closed = find_model(toured, None, manifest)[0] if toured else None
     place = out or f"{_OUTPUT}/{model.name if model else 'traces'}"

@@ -105,11 +105,11 @@ OF_PACKAGE: Final = {
     "migration": ("tests/migration",),
     **dict.fromkeys(("share", "sessions", "core/plain_records"), ("tests/share/test_share_groups.py",)),
     "core/config": (
+        "tests/coordinator/test_config.py",
         "tests/coordinator/test_configured_log.py",
         "tests/coordinator/test_group_configs.py",
-        *_SCHEDULES[:1],
     ),
-    "core/fields": (*_INPUT, "tests/coordinator/test_malformed_records.py"),
+    "core/fields": ("tests/coordinator/test_fields.py", *_INPUT),
     "core/dialect": (
         *(f"tests/coordinator/test_departures_of_{name}.py" for name in ("groups", "members")),
         "tests/coordinator/test_departures_of_reconciliation.py",

@@ -38,7 +38,7 @@ from coordinator.serve.describe_topics import (
     topic_configs,
 )
 from coordinator.serve.frames import HEADER, Head, Malformed, answer_frame, head_of
-from coordinator.serve.group_apis import DESCRIBE_CONFIGS, GROUP_APIS, GroupApi
+from coordinator.serve.group_apis import DESCRIBE_CONFIGS, GROUP_APIS, OFFSET_FETCH, GroupApi, refused_fetch
 from coordinator.serve.reading import MOST_ITEMS, Bytes, Unreadable, read_client, read_request
 from coordinator.serve.stored import CountedStorage, Size
 from coordinator.service import Coordinator
@@ -271,6 +271,8 @@ class Broker:
         answered = api.answered(sent.version, answers)
         if sent.key == DESCRIBE_CONFIGS:
             answered["results"] += topic_configs(self._cluster, sent.body["resources"])
+        if sent.key == OFFSET_FETCH:
+            answered = refused_fetch(sent.version, sent.body, answered)
         return self.response(sent, answered)
 
     def _ask(self, api: GroupApi, sent: Sent, body: Json, ticket: int) -> Json:

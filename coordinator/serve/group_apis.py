@@ -24,7 +24,9 @@ from coordinator.serve.forms import (
 )
 from coordinator.serve.once import once
 
+OFFSET_FETCH: Final = 9
 DESCRIBE_CONFIGS: Final = 32
+NO_OFFSET: Final = -1
 
 
 class GroupApi(NamedTuple):
@@ -88,6 +90,22 @@ def _fetch_answered(version: int, answers: list[Json]) -> Json:
     if version < 8:
         return {"topics": groups[0]["topics"], "errorCode": groups[0]["errorCode"]}
     return {"groups": groups}
+
+
+def refused_fetch(version: int, body: Json, answer: Json) -> Json:
+    """Give the error of an OffsetFetch to each partition of the request: version 1 has no other place for the
+    error."""
+    if version > 1 or not answer["errorCode"]:
+        return answer
+    nothing = {"committedOffset": NO_OFFSET, "metadata": "", "errorCode": answer["errorCode"]}
+    topics = [
+        {
+            "name": topic["name"],
+            "partitions": [{"partitionIndex": index, **nothing} for index in topic["partitionIndexes"]],
+        }
+        for topic in body["topics"]
+    ]
+    return {**answer, "topics": topics}
 
 
 def _sync_requests(_: int, body: Json) -> list[Json]:
@@ -161,7 +179,7 @@ GROUP_APIS: Final = {
     api.key: api
     for api in (
         GroupApi(8, "OffsetCommit", 9, 2, 10, _commit_requests, _commit_answered),
-        GroupApi(9, "OffsetFetch", 9, 1, 10, _fetch_requests, _fetch_answered),
+        GroupApi(OFFSET_FETCH, "OffsetFetch", 9, 1, 10, _fetch_requests, _fetch_answered),
         GroupApi(11, "JoinGroup", 9, 0, 9, _with_defaults(**_JOIN), _join_answered),
         GroupApi(12, "Heartbeat", 4, 0, 4, _with_defaults(groupInstanceId=None), _first),
         GroupApi(13, "LeaveGroup", 5, 0, 5, _leave_requests, _leave_answered),

@@ -159,6 +159,22 @@ def test_commits_and_fetches_of_all_versions(version: int) -> None:
     assert [one["committedOffset"] for one in group["topics"][0]["partitions"]] == [-1, 5]
 
 
+@pytest.mark.parametrize("version", range(1, 8))
+def test_the_error_of_a_fetched_group_reaches_the_client_in_every_version(version: int) -> None:
+    """Version 1 has no error of the group: as from Kafka, each partition of the request has the error."""
+    topics = [{"name": "foo", "partitionIndexes": [1, 0]}, {"name": "none", "partitionIndexes": [7]}]
+    answer = ask(broker({"foo": 2}), 9, version, {"groupId": "", "topics": topics})
+    if version > 1:
+        assert (answer["errorCode"], answer["topics"]) == (24, [])
+        return
+    errors = {
+        (topic["name"], one["partitionIndex"]): (one["errorCode"], one["committedOffset"], one["metadata"])
+        for topic in answer["topics"]
+        for one in topic["partitions"]
+    }
+    assert errors == dict.fromkeys([("foo", 1), ("foo", 0), ("none", 7)], (24, -1, ""))
+
+
 @pytest.mark.parametrize("version", [0, 3, 4, 9])
 def test_a_join_waits_and_old_versions_need_no_member_id_first(version: int) -> None:
     clock = SimulatedClock()

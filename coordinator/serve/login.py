@@ -16,7 +16,8 @@ from coordinator.serve.frames import Malformed
 
 SASL_HANDSHAKE: Final = 17
 SASL_AUTHENTICATE: Final = 36
-VERSIONS: Final = {SASL_HANDSHAKE: (0, 1), SASL_AUTHENTICATE: (0, 2)}
+VERSIONS: Final = {SASL_HANDSHAKE: (1, 1), SASL_AUTHENTICATE: (0, 2)}
+"""After version 0 of SaslHandshake a client sends its token without a header, and not in SaslAuthenticate."""
 MECHANISM: Final = "PLAIN"
 UNSUPPORTED_MECHANISM: Final = 33
 ILLEGAL_STATE: Final = 34

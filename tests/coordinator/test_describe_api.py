@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from group_driver import CLIENT, IDS, GroupDriver
 
-from coordinator import Coordinator, ErrorCode
+from coordinator import BadInput, Coordinator, ErrorCode
 
 Json = dict[str, Any]
 
@@ -17,7 +17,7 @@ def describe(
 ) -> list[Json]:
     body = {"groupIds": list(group_ids), "includeAuthorizedOperations": False, **fields}
     response = coordinator.request("ConsumerGroupDescribe", 0, client or CLIENT, body)
-    assert set(response) == {"throttleTimeMs", "groups"}
+    assert set(response) == {"throttleTimeMs", "groups"} and response["throttleTimeMs"] == 0
     groups: list[Json] = response["groups"]
     return groups
 
@@ -126,6 +126,20 @@ def test_describing_changes_nothing() -> None:
     before = g.group(), g.coordinator.end
     describe(g.coordinator, "g", "nosuch", includeAuthorizedOperations=True)
     assert (g.group(), g.coordinator.end) == before
+
+
+def test_the_rights_are_kafkas_bits_of_read_delete_and_describe() -> None:
+    g = GroupDriver()
+    g.join("m1")
+    (group,) = describe(g.coordinator, "g", includeAuthorizedOperations=True)
+    assert group["authorizedOperations"] == (1 << 3) + (1 << 6) + (1 << 8)
+
+
+def test_an_unknown_field_is_named() -> None:
+    with pytest.raises(BadInput) as refused:
+        describe(Coordinator(), "g", groupId="g")
+    expected = "ConsumerGroupDescribe has no field 'groupId'; it has groupIds, includeAuthorizedOperations"
+    assert str(refused.value) == expected
 
 
 def test_describing_needs_its_right_and_lists_the_other_rights_on_request() -> None:

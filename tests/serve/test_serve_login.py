@@ -70,6 +70,13 @@ def test_nothing_but_versions_is_answered_before() -> None:
     assert not Login({}).failed and 17 not in broker({}).offered, "off by default"
 
 
+def test_a_handshake_whose_token_would_come_without_a_header_is_not_offered() -> None:
+    made = broker({"foo": 2})
+    made.offered |= VERSIONS
+    with pytest.raises(Malformed, match="versions 1 to 1, not 0"):
+        Login(USERS).handle(made, frame(17, 0, {"mechanism": "PLAIN"}), "127.0.0.1")
+
+
 def exchanged(connection: socket.socket, data: bytes) -> bytes:
     """The answer's frame, "" where the server closes."""
     try:

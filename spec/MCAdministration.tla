@@ -100,14 +100,15 @@ AlterIsRefusedFor ==
        step'.response.error = IF admin'.value \subseteq AllowedOf(admin'.name) THEN "NONE" ELSE "INVALID_CONFIG"]_adminVars
 
 \* D1, D3: the configurations that are shown are in force, and are the
-\* broker's where the group has none.
+\* broker's where the group has none; no other request shows any.
 ShownExactly ==
-  [][Does("DescribeConfigs") =>
-       \A name \in DOMAIN configs :
-         IF name \in admin'.own THEN admin'.shown[name] = configs[name] /\ configs[name] # 0
-         ELSE /\ configs[name] = 0
-              /\ admin'.shown[name] =
-                   IF name = "group.consumer.session.timeout.ms" THEN 45000 ELSE 5000]_adminVars
+  [][IF Does("DescribeConfigs")
+     THEN \A name \in DOMAIN configs :
+            IF name \in admin'.own THEN admin'.shown[name] = configs[name] /\ configs[name] # 0
+            ELSE /\ configs[name] = 0
+                 /\ admin'.shown[name] =
+                      IF name = "group.consumer.session.timeout.ms" THEN 45000 ELSE 5000
+     ELSE DOMAIN admin'.shown = {} /\ admin'.own = {}]_adminVars
 
 \* D1: a control, which must fail: configurations that go with their group.
 ConfigsNeedAGroup == [][Does("DeleteGroups") /\ step'.response.error = "NONE" => configs' = NoConfigs]_adminVars

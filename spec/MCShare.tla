@@ -29,6 +29,7 @@ EpochsInOrder == EpochsOrdered(share)
 OnlySubscribed == OnlySubscribedTopics(share)
 Simple == EveryoneHasEverything(share)
 AtOnce == AssignedAtOnce(share)
+NamedState == StateIsNamed(share)
 
 \* Controls, which must fail.
 \* Q4: in a consumer group no two members have the same partition.
@@ -51,5 +52,7 @@ TopicsNoticed == [][TopicsAreNoticed(share', topics, step')]_vars
 Subscribes == [][SubscriptionIsTaken(share, share', step')]_vars
 PreviousKept == [][PreviousEpochIsKept(share, share')]_vars
 UpToDate == [][SenderIsUpToDate(share', step')]_vars
+NamedBranch == [][BranchIsNamed(share, share', step')]_vars
+NoRequestOfEvents == [][EventsRequestNothing(step')]_vars
 NothingToOthers == [][OthersGetNothing(step')]_vars
 =============================================================================

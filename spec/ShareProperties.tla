@@ -12,7 +12,15 @@ EXTENDS ShareGroups, FiniteSets
 ShareTypeOK(g) ==
   /\ DOMAIN g.members = MemberIds /\ DOMAIN g.metadata = Topics
   /\ \A t \in Topics : g.metadata[t] >= 0
-  /\ \A m \in MemberIds : g.members[m].epoch = 0 => g.members[m] = NoMember
+  /\ \A m \in MemberIds :
+       g.members[m].epoch = 0 => g.members[m].previousEpoch = 0 /\ g.members[m] = NoMember
+
+\* Q6, Q8: a group that is not there is dead; one without members is empty.
+\* @type: ($share) => Bool;
+StateIsNamed(g) ==
+  /\ ShareState(g) = "Dead" <=> g = NoShare
+  /\ ShareState(g) = "Empty" <=> g # NoShare /\ \A m \in MemberIds : g.members[m] = NoMember
+  /\ ShareState(g) = "Stable" <=> \E m \in MemberIds : g.members[m] # NoMember
 
 \* Q2, Q4: no member is ahead of the target, and the target not of the group.
 \* @type: ($share) => Bool;
@@ -109,6 +117,21 @@ ToldWhatItHas(g, h, s) ==
         knows == /\ s.request.epoch = before.epoch /\ s.request.subscription = {}
                  /\ after.assigned = before.assigned
     IN s.response.epoch = after.epoch /\ s.response.assigned = IF knows THEN {} ELSE {after.assigned}
+
+\* Q2, Q5: the way of a heartbeat: a retry has the previous epoch; any other
+\* request advances the member, or finds it where it is.
+\* @type: ($share, $share, $shareStep) => Bool;
+BranchIsNamed(g, h, s) ==
+  s.response.error = "NONE" /\ s.action \in {"ShareJoin", "ShareHeartbeat"} =>
+    LET before == g.members[s.member]
+        retries == s.action = "ShareHeartbeat" /\ s.request.epoch = before.previousEpoch
+    IN s.branch = IF retries THEN "retry"
+                  ELSE IF h.members[s.member].epoch > before.epoch THEN "advance" ELSE "stable"
+
+\* An event has no request.
+\* @type: ($shareStep) => Bool;
+EventsRequestNothing(s) ==
+  s.action \notin {"ShareJoin", "ShareHeartbeat", "ShareLeave"} => s.request.epoch = 0 /\ s.request.subscription = {}
 
 \* Q6, Q7: the answer to a leave has the epoch -1, a refusal the epoch 0, and
 \* neither has an assignment.

@@ -34,6 +34,11 @@ MODULES: Final = (
     "ClientAssignors",
     "OpenClassic",
     "Connect",
+    "ShareGroups",
+    "Administration",
+    "Admission",
+    "PartitionEpochs",
+    "ClassicGroups",
 )
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")

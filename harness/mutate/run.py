@@ -37,8 +37,6 @@ MODULES: Final = (
     "ShareGroups",
     "Administration",
     "Admission",
-    "PartitionEpochs",
-    "ClassicGroups",
 )
 """The modules of spec/ that are mutated by default."""
 SHELLS: Final = ("coordinator/__main__.py", "coordinator/stdio.py")

@@ -125,7 +125,7 @@ def test_a_topic_id_has_a_normal_form(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1, "", "x", UUID[:-1]])
-def test_what_is_no_topic_id(value: object) -> None:
+def test_a_value_that_is_no_topic_id_is_refused(value: object) -> None:
     assert refusal(fields.topic_id, value, "R") == (
         f"the topic id of R must be a UUID as text, not {value!r}"
     )

@@ -32,6 +32,7 @@ def test_the_help_has_examples_and_exit_codes() -> None:
         ({}, "Say what to judge: a MODEL, files with --input, or both.", 2),
         ({"name": "MCNone"}, "There is no model MCNone", 2),
         ({"name": "MCConnectTurns"}, "a check of the specification alone: it orders the ids", 2),
+        ({"name": "MCKafka42Kinds"}, "its groups migrate as in KIP-848's text", 2),
         ({"name": "no.tla"}, "The module no.tla does not exist.", 2),
         ({"name": "MCTour", "target": "java"}, "There is no target 'java'", 2),
         ({"name": "MCTour", "target": "stdio:no-such-program"}, "cannot be started", 2),
